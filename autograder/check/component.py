@@ -1,0 +1,205 @@
+"""What a component is to a check, and how a check runs: ask the probe, then judge its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from autograder.check import source
+from autograder.course import section
+from autograder.judge import Finding, Report, Trouble
+from autograder.judge.compare import Tolerance, What, difference, finite, form
+from autograder.probes import Answer, Call, ask
+
+Inputs = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """Inputs whose right result the oracle knows. `weight` is its share of the points."""
+
+    name: str
+    inputs: Inputs
+    weight: float = 2.0
+
+
+@dataclass(frozen=True)
+class Property:
+    """Something that must hold, apart from the numbers: the calls to make, and the verdict."""
+
+    name: str
+    calls: Callable[[Component, Inputs], list[Call]]
+    verdict: Callable[[Component, Inputs, list[Answer]], Trouble | None]
+    weight: float = 1.0
+    evidence: bool = False
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake: the wrong function (called as the oracle is), and what to say of it."""
+
+    name: str
+    wrong: Callable[..., Any]
+    says: str
+    look: str = ""
+
+
+def plain(inputs: Inputs) -> Call:
+    """A function: its arguments are the inputs, in order."""
+    return Call(args=tuple(inputs.values()))
+
+
+def module(inputs: Inputs) -> Call:
+    """A class: `init` and `state` make the instance, the other inputs go to its forward."""
+    rest = tuple(v for k, v in inputs.items() if k not in ("init", "state"))
+    return Call(init=inputs["init"], state=inputs["state"], args=rest)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One graded component.
+
+    fixtures    rng -> fixtures, isolated parts first and the main one last
+    oracle      takes the inputs of a fixture by name, returns the right result
+    call        inputs -> Call
+    needs       components of the same notebook that it calls: replaced while it is checked
+    shortcuts   library names that skip the exercise: remarked on, not punished
+    """
+
+    name: str
+    fixtures: Callable[[np.random.Generator], list[Fixture]]
+    oracle: Callable[..., Any]
+    call: Callable[[Inputs], Call] = plain
+    properties: tuple[Property, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    needs: tuple[str, ...] = ()
+    shortcuts: frozenset[str] = frozenset()
+    constants: tuple[str, ...] = ()  # inputs that need no gradient
+    outputs: What = "the result"
+    tolerance: Tolerance = Tolerance()
+    look: dict[str, str] = field(default_factory=dict)  # fixture name -> where to look
+
+    def check(self, target: Any, seed: int = 0) -> Report:
+        """The report on a student's function or class; other seeds bring other numbers and sizes."""
+        report = self._look(target, seed, self.needs)
+        if self.needs and report.started and not report.passed:
+            own = self._look(target, seed, ())
+            report = max(report, own, key=lambda r: (r.passed, r.fraction))
+        return replace(report, remarks=source.shortcuts(target, self.shortcuts))
+
+    def expected(self, inputs: Inputs) -> Any:
+        """The oracle's result, on float64 copies of the inputs."""
+        return self.oracle(**double(inputs))
+
+    def _look(self, target: Any, seed: int, needs: tuple[str, ...]) -> Report:
+        fixtures = self.fixtures(np.random.default_rng(seed))
+        main = fixtures[-1].inputs
+        asks = [[self.call(f.inputs)] for f in fixtures]
+        asks += [p.calls(self, main) for p in self.properties]
+        flat = [replace(c, standins=needs) for calls in asks for c in calls]
+        answers = iter(ask(target, flat))
+        answers = [[next(answers) for _ in calls] for calls in asks]
+
+        numbers = [a for (a,) in answers[: len(fixtures)]]
+        if any(a.failure and a.failure.type == "NotImplementedError" for a in numbers):
+            return Report(self.name, (), section(self.name), started=False)
+        runs = self._runs(fixtures, numbers)
+        return Report(
+            self.name, (runs, *self._findings(fixtures, answers, runs)), section(self.name)
+        )
+
+    def _findings(self, fixtures, answers, runs: Finding) -> list[Finding]:
+        numbers = [a for (a,) in answers[: len(fixtures)]]
+        wanted = [self.expected(f.inputs) for f in fixtures]
+        shaped = [
+            (
+                None
+                if a.failure
+                else form(a.value, w, self.outputs) or finite(a.value, w, self.outputs)
+            )
+            for a, w in zip(numbers, wanted)
+        ]
+        cause = self.name_mistake(fixtures, numbers, wanted)
+        shapes = self._because(cause, next((t for t in shaped if t), None))
+        found = [Finding("shapes and types", shapes, weight=0.0)]
+        if not runs.passed and all(a.failure for a in numbers):
+            found = [replace(found[0], skipped=True)]
+        values = []
+        for fixture, answer, want, shape in zip(fixtures, numbers, wanted, shaped):
+            finding = Finding(fixture.name, weight=fixture.weight, evidence=True)
+            if answer.failure or shape:
+                values.append(replace(finding, skipped=True))
+                continue
+            trouble = difference(answer.value, want, self.tolerance, self.outputs)
+            if trouble and not cause:
+                trouble = replace(trouble, look=self.look.get(fixture.name, ""))
+            trouble = self._because(cause, trouble)
+            values.append(replace(finding, trouble=trouble))
+        main = fixtures[-1].inputs
+        for prop, answer in zip(self.properties, answers[len(fixtures) :]):
+            finding = Finding(prop.name, weight=prop.weight, evidence=prop.evidence)
+            if numbers[-1].failure or shaped[-1]:
+                found.append(replace(finding, skipped=True))
+            else:
+                found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
+        return found + values
+
+    @staticmethod
+    def _because(cause: Mistake | None, trouble: Trouble | None) -> Trouble | None:
+        """The same evidence, told with its cause where that is known."""
+        if cause is None or trouble is None:
+            return trouble
+        evidence = trouble.evidence or trouble.what
+        return Trouble(cause.says, evidence, cause.look, mistake=cause.name)
+
+    def _runs(self, fixtures: list[Fixture], answers: list[Answer]) -> Finding:
+        for fixture, answer in zip(fixtures, answers):
+            if answer.failure:
+                return Finding("runs", failure(answer, f"on {fixture.name}"), weight=0.0)
+        return Finding("runs", weight=0.0)
+
+    def name_mistake(self, fixtures, answers, wanted) -> Mistake | None:
+        """The known mistake that gives the student's very results on every fixture."""
+        if all(a.failure for a in answers) or all(
+            not a.failure and self._agree(a.value, w) for a, w in zip(answers, wanted)
+        ):
+            return None
+        for mistake in self.mistakes:
+            if all(self._same(mistake, f.inputs, a) for f, a in zip(fixtures, answers)):
+                return mistake
+        return None
+
+    def _same(self, mistake: Mistake, inputs: Inputs, answer: Answer) -> bool:
+        with np.errstate(all="ignore"):
+            try:
+                wrong = mistake.wrong(**double(inputs))
+            except Exception:  # the mistake has no result here: then neither has the student
+                return answer.failure is not None
+        return answer.failure is None and self._agree(answer.value, wrong)
+
+    def _agree(self, got: Any, want: Any) -> bool:
+        return form(got, want) is None and difference(got, want, self.tolerance) is None
+
+
+def double(value: Any) -> Any:
+    """Copies in float64, at any depth."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float64) if value.dtype.kind == "f" else value.copy()
+    if isinstance(value, tuple):
+        return tuple(double(v) for v in value)
+    if isinstance(value, dict):
+        return {k: double(v) for k, v in value.items()}
+    return value
+
+
+def failure(answer: Answer, where: str) -> Trouble:
+    """An exception of the student's code, told as a trouble."""
+    f = answer.failure
+    if f.type == "WrongParameters":
+        return Trouble("The parameters are not those of the exercise.", f.message)
+    return Trouble(
+        f"It raises {f.type} {where}: {f.message}", f"In your code, {f.line}" if f.line else ""
+    )

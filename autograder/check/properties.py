@@ -1,0 +1,199 @@
+"""Properties that many components share: what must hold whatever the numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from autograder.check.component import Component, Inputs, Property, double, failure
+from autograder.judge import Trouble
+from autograder.judge.compare import Tolerance, difference, form, index, kind, number
+from autograder.probes import Answer, Call
+from autograder.probes.plain import OnMeta, to_plain, to_tensors
+
+LEAK = 1e-5  # largest change of an earlier output that rounding can explain
+
+
+def property_of(
+    make: Callable[[Component, Inputs], Inputs], name: str, look: str, **kw
+) -> Property:
+    """The numbers must also be right on inputs made from the main ones by `make`."""
+
+    def calls(c: Component, inputs: Inputs) -> list[Call]:
+        return [c.call(make(c, inputs))]
+
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        (answer,) = answers
+        if answer.failure:
+            return replace(failure(answer, f"on {name}"), look=look)
+        want = c.expected(make(c, inputs))
+        trouble = form(answer.value, want, c.outputs)
+        trouble = trouble or difference(answer.value, want, c.tolerance, c.outputs)
+        return replace(trouble, look=look) if trouble else None
+
+    return Property(name, calls, verdict, **kw)
+
+
+def batch_dims(*names: str, look: str = "") -> list[Property]:
+    """Leading dimensions are free: none, or two instead of one. `names`: the inputs that have them."""
+    look = look or "Count axes from the end (-1, -2), so that any number may stand before them."
+
+    def without(c: Component, inputs: Inputs) -> Inputs:
+        return inputs | {n: inputs[n][0] for n in names}
+
+    def more(c: Component, inputs: Inputs) -> Inputs:
+        return inputs | {n: np.stack([inputs[n], inputs[n][::-1]] * 2)[:3] for n in names}
+
+    return [
+        property_of(without, "no batch dimension", look, weight=0.5),
+        property_of(more, "two batch dimensions", look, weight=0.5),
+    ]
+
+
+def _main(c: Component, inputs: Inputs) -> list[Call]:
+    return [c.call(inputs)]
+
+
+def _unchanged(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+    if not answers[0].changed:
+        return None
+    names = [k for k in inputs if k not in ("init", "state")]
+    which = [names[int(k.removeprefix("args."))] for k in answers[0].changed if k[:5] == "args."]
+    return Trouble(
+        f"It changes its argument {', '.join(which) or 'tensors'} in place.",
+        look="Write x = x + y rather than x += y: the caller still needs the old values.",
+    )
+
+
+unchanged = Property("its arguments are left as they were", _main, _unchanged, weight=0.5)
+
+
+def _on_meta(c: Component, inputs: Inputs) -> list[Call]:
+    return [replace(c.call(inputs), device="meta")]
+
+
+def _meta_verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+    (answer,) = answers
+    look = "Create new tensors on the device of the input: device=x.device."
+    if answer.failure:
+        return replace(failure(answer, "on a device other than the CPU"), look=look)
+    wanted = c.expected(inputs)
+    pairs = zip(answer.value, wanted) if isinstance(wanted, tuple) else [(answer.value, wanted)]
+    for got, want in pairs:
+        if not isinstance(got, OnMeta):
+            return Trouble(f"On another device it returns {kind(got)} on the CPU.", look=look)
+        if got.shape != want.shape:
+            return Trouble(f"On another device it has shape {got.shape}, not {want.shape}.")
+    return None
+
+
+any_device = Property("runs on any device", _on_meta, _meta_verdict, weight=0.5)
+
+
+def _cotangent(want) -> np.ndarray | tuple:
+    rng = np.random.default_rng(1)
+    draw = lambda w: rng.standard_normal(w.shape).astype(np.float32)  # noqa: E731
+    return tuple(map(draw, want)) if isinstance(want, tuple) else draw(want)
+
+
+def _with_gradient(c: Component, inputs: Inputs) -> list[Call]:
+    return [replace(c.call(inputs), cotangent=_cotangent(c.expected(inputs)))]
+
+
+def oracle_gradients(c: Component, inputs: Inputs) -> dict[str, np.ndarray]:
+    """Gradients of sum(output * cotangent) by autograd through the oracle, in float64."""
+    tensors = to_tensors(double(inputs))
+    leaves = {}
+    for i, (name, v) in enumerate((k, v) for k, v in tensors.items() if k not in ("init", "state")):
+        if isinstance(v, torch.Tensor) and v.is_floating_point():
+            leaves[f"args.{i}"] = v
+    leaves |= tensors.get("state") or {}
+    for t in leaves.values():
+        t.requires_grad_()
+    value = c.oracle(**tensors)
+    cotangent = _cotangent(c.expected(inputs))
+    pairs = zip(value, cotangent) if isinstance(value, tuple) else [(value, cotangent)]
+    total = sum((v * torch.from_numpy(w)).sum() for v, w in pairs)
+    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    return {k: to_plain(g) for k, g in zip(leaves, found)}
+
+
+def _gradient_verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "while gradients are recorded")
+    names = [k for k in inputs if k not in ("init", "state")]
+    for key, want in oracle_gradients(c, inputs).items():
+        said = names[int(key[5:])] if key.startswith("args.") else key
+        if want is None or said in c.constants:
+            continue
+        got = answer.grads.get(key)
+        if got is None:
+            return Trouble(
+                f"No gradient reaches {said}.",
+                look="Something cuts the graph: .data, .detach(), .item(), torch.tensor(...), no_grad.",
+            )
+        trouble = difference(got, want, Tolerance(1e-3, 1e-4), f"the gradient of {said}")
+        if trouble:
+            return trouble
+    return None
+
+
+gradients = Property("gradients", _with_gradient, _gradient_verdict)
+
+
+def causal(name: str = "x", axis: int = -2, output: int | None = None) -> Property:
+    """The leak test: change the input at one position; no earlier output may move.
+
+    `output` picks one of several results; positions lie along `axis` of input and output.
+    """
+
+    def touched(inputs: Inputs, t: int) -> Inputs:
+        x = np.moveaxis(inputs[name].copy(), axis, 0)
+        x[t:] += np.asarray([1.0, -2.0], x.dtype)[np.arange(x[t:].size).reshape(x[t:].shape) % 2]
+        return inputs | {name: np.moveaxis(x, 0, axis)}
+
+    def calls(c: Component, inputs: Inputs) -> list[Call]:
+        T = inputs[name].shape[axis]
+        return [c.call(inputs)] + [c.call(touched(inputs, t)) for t in (1, T // 2, T - 1)]
+
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        T = inputs[name].shape[axis]
+        first, *rest = (
+            a.value if output is None or a.failure else a.value[output] for a in answers
+        )
+        for t, got, answer in zip((1, T // 2, T - 1), rest, answers[1:]):
+            if answer.failure:
+                return failure(answer, f"after a change at position {t}")
+            early = np.moveaxis(np.abs(got - first), axis, 0)[:t]
+            if not early.max() <= LEAK:  # NaN too
+                s = int(np.argwhere(~(early.reshape(t, -1).max(1) <= LEAK))[0, 0])
+                return Trouble(
+                    f"The future leaks: position {s} changes when position {t} does.",
+                    f"It moves by {number(early.max())}; it must not depend on later positions.",
+                    "Look at what may see what: the mask, and any reshape that mixes positions.",
+                )
+        return None
+
+    return Property("no leak from later positions", calls, verdict)
+
+
+def sums_to_one(axis: int, output: int | None, what: str, look: str) -> Property:
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        value = answers[0].value if output is None else answers[0].value[output]
+        total = value.sum(axis)
+        wrong = ~np.isclose(total, 1.0, atol=1e-4)
+        if not wrong.any():
+            return None
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return Trouble(
+            f"{what} do not sum to 1.", f"At {index(at)} the sum is {number(total[at])}.", look
+        )
+
+    return Property(f"{what} sum to 1", _main, verdict)
+
+
+COMMON = (unchanged, any_device, gradients)

@@ -1,0 +1,148 @@
+"""Compare an answer with what was expected, and say in words how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.judge.finding import Trouble
+from autograder.probes.plain import Foreign, OnMeta
+
+What = str | tuple[str, ...]  # what to call the result, or each of its items
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|got - expected| <= atol + rtol |expected|, as float32 arithmetic needs it."""
+
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+
+def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
+    """Type, length, shape and dtype: everything but the values."""
+    if isinstance(want, tuple):
+        if not isinstance(got, tuple):
+            return Trouble(f"The result should be {len(want)} values, and is {kind(got)}.")
+        if len(got) != len(want):
+            return Trouble(f"The result should be {len(want)} values, and is {len(got)}.")
+        parts = (form(g, w, item(what, i)) for i, (g, w) in enumerate(zip(got, want)))
+        return next((t for t in parts if t), None)
+    if isinstance(want, dict):
+        if not isinstance(got, dict):
+            return Trouble(f"{what} should be a dict, and is {kind(got)}.")
+        if set(got) != set(want):
+            return Trouble(
+                f"{what} should have the keys {', '.join(want)}.", f"It has {', '.join(got)}."
+            )
+        parts = (form(got[k], want[k], f'{what}["{k}"]') for k in want)
+        return next((t for t in parts if t), None)
+    if got is None and want is not None:
+        return Trouble(f"{what} is None.", look="Is a `return` missing?")
+    if isinstance(want, np.ndarray):
+        if not isinstance(got, np.ndarray):
+            return Trouble(f"{what} should be a tensor of shape {want.shape}, and is {kind(got)}.")
+        if got.shape != want.shape:
+            return Trouble(f"{what} has shape {got.shape}; it should be {want.shape}.")
+        if np.issubdtype(want.dtype, np.floating) != np.issubdtype(got.dtype, np.floating):
+            return Trouble(f"{what} has dtype {got.dtype}; it should be {want.dtype}.")
+        return None
+    if isinstance(want, bool) or isinstance(want, str) or want is None:
+        return None if type(got) is type(want) else Trouble(_should(what, want, got))
+    if isinstance(want, (int, float)):
+        number = isinstance(got, (int, float)) and not isinstance(got, bool)
+        scalar = isinstance(got, np.ndarray) and got.ndim == 0
+        return None if number or scalar else Trouble(_should(what, want, got))
+    raise TypeError(f"no comparison for an expected {type(want).__name__}")
+
+
+def _should(what: str, want: Any, got: Any) -> str:
+    return f"{what} should be {kind(want)}, and is {kind(got)}."
+
+
+def kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"a tensor of shape {value.shape}"
+    if isinstance(value, OnMeta):
+        return f"a meta tensor of shape {value.shape}"
+    if isinstance(value, Foreign):
+        return f"a {value.type}"
+    if isinstance(value, tuple):
+        return f"{len(value)} values"
+    names = {bool: "True or False", int: "an int", float: "a float", str: "a str", dict: "a dict"}
+    return "None" if value is None else names.get(type(value), f"a {type(value).__name__}")
+
+
+def finite(got: Any, want: Any, what: What = "the result") -> Trouble | None:
+    """Infinity and NaN where none is expected."""
+    for name, g, w in leaves(got, want, what):
+        g, w = np.asarray(g), np.asarray(w)
+        if g.dtype.kind != "f":
+            continue
+        bad = ~np.isfinite(g) & np.isfinite(w)
+        if bad.any():
+            at = tuple(int(i) for i in np.argwhere(bad)[0])
+            return Trouble(
+                f"{name} has {int(bad.sum())} entries that are not finite.",
+                f"The first, at {index(at)}: {g[at]}, where {number(w[at])} is expected.",
+            )
+    return None
+
+
+def difference(
+    got: Any, want: Any, tolerance: Tolerance = Tolerance(), what: What = "the result"
+) -> Trouble | None:
+    """None if all values agree within the tolerance; the form must have been compared before."""
+    for name, g, w in leaves(got, want, what):
+        if isinstance(w, (bool, str)) or w is None:
+            if g != w:
+                return Trouble(f"{name} is {g!r}; it should be {w!r}.")
+            continue
+        g, w = np.asarray(g, dtype=np.float64), np.asarray(w, dtype=np.float64)
+        wrong = ~close(g, w, tolerance)
+        if wrong.any():
+            return Trouble(f"{name} has wrong values.", _where(g, w, wrong))
+    return None
+
+
+def close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> np.ndarray:
+    return np.isclose(got, want, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True)
+
+
+def _where(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    if got.ndim == 0:
+        return f"Expected {number(want[()])}, got {number(got[()])}."
+    both = wrong & np.isfinite(got) & np.isfinite(want)
+    gap = np.abs(got[both] - want[both])
+    largest = f", the largest difference {gap.max():.2g}" if gap.size else ""
+    return (
+        f"At {index(first)}: expected {number(want[first])}, got {number(got[first])} "
+        f"({int(wrong.sum())} of {wrong.size} entries differ{largest})."
+    )
+
+
+def index(at: tuple[int, ...]) -> str:
+    return "[" + ", ".join(map(str, at)) + "]"
+
+
+def number(x: Any) -> str:
+    return f"{float(x):.5g}"
+
+
+def item(what: What, i: int) -> str:
+    return what[i] if isinstance(what, tuple) else f"{what}, item {i}"
+
+
+def leaves(got: Any, want: Any, what: What):
+    """Pairs of values that can be compared, each with a name for it."""
+    if isinstance(want, tuple):
+        for i, (g, w) in enumerate(zip(got, want)):
+            yield from leaves(g, w, item(what, i))
+    elif isinstance(want, dict):
+        for k in want:
+            yield from leaves(got[k], want[k], f'{what}["{k}"]')
+    else:
+        yield what, got, want

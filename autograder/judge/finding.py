@@ -1,0 +1,39 @@
+"""One thing that a check looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What is wrong, the evidence for it, and where to look; a line each."""
+
+    what: str
+    evidence: str = ""
+    look: str = ""
+    mistake: str = ""  # the name of the known mistake that gives these very numbers
+
+    def lines(self) -> list[str]:
+        return [
+            line[0].upper() + line[1:] for line in (self.what, self.evidence, self.look) if line
+        ]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one part of a component.
+
+    `weight` is its share of the points. A part with `evidence` compares numbers that a constant
+    could not produce; the others count only when one of these has passed.
+    """
+
+    part: str
+    trouble: Trouble | None = None
+    weight: float = 1.0
+    evidence: bool = False
+    skipped: bool = False  # not looked at, since something it rests on failed
+
+    @property
+    def passed(self) -> bool:
+        return self.trouble is None and not self.skipped

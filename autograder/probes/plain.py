@@ -1,0 +1,51 @@
+"""Between tensors and plain data (NumPy arrays, numbers, strings, tuples, lists, dicts)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+
+@dataclass(frozen=True)
+class OnMeta:
+    """A tensor without values: all that the `meta` device leaves to see."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Something that no check compares; only the name of its type is kept."""
+
+    type: str
+
+
+def to_tensors(value: Any, device: str = "cpu") -> Any:
+    """Arrays become tensors of the same dtype, at any depth; the rest stays as it is."""
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(value.copy()).to(device)
+    if isinstance(value, (tuple, list)):
+        return type(value)(to_tensors(v, device) for v in value)
+    if isinstance(value, dict):
+        return {k: to_tensors(v, device) for k, v in value.items()}
+    return value
+
+
+def to_plain(value: Any) -> Any:
+    """The inverse, for whatever a student's code may return."""
+    if isinstance(value, torch.Tensor):
+        if value.device.type == "meta":
+            return OnMeta(tuple(value.shape), str(value.dtype).removeprefix("torch."))
+        value = value.detach().cpu()
+        return (value.float() if value.dtype == torch.bfloat16 else value).numpy().copy()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple(to_plain(v) for v in value)
+    if isinstance(value, dict):
+        return {str(k): to_plain(v) for k, v in value.items()}
+    return Foreign(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))

@@ -1,0 +1,216 @@
+"""Chapter 3."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def softmax_by_logsumexp(x, dim=-1):
+    return (x - torch.logsumexp(x, dim, keepdim=True)).exp()
+
+
+def softmax_in_float64(x, dim=-1):
+    e = torch.exp(x.double() - x.double().max(dim, keepdim=True)[0])
+    return (e / e.sum(dim, keepdim=True)).to(x.dtype)
+
+
+def softmax_overflows(x, dim=-1):
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+
+def softmax_detached(x, dim=-1):
+    return torch.softmax(x.detach(), dim)
+
+
+def softmax_in_place(x, dim=-1):
+    x -= x.max(dim, keepdim=True)[0]
+    return x.exp() / x.exp().sum(dim, keepdim=True)
+
+
+def softmax_global_maximum_zeros(x, dim=-1):
+    return torch.zeros_like(x)
+
+
+def mask_by_comparison(T, device=None):
+    t = torch.arange(T, device=device)
+    return torch.where(t[None] > t[:, None], -math.inf, 0.0)
+
+
+def mask_by_loops(T, device=None):
+    mask = torch.zeros(T, T, device=device)
+    for t in range(T):
+        for s in range(t + 1, T):
+            mask[t, s] = float("-inf")
+    return mask
+
+
+def mask_of_ones(T, device=None):
+    return torch.ones(T, T).tril()
+
+
+def mask_true_is_hidden(T, device=None):
+    return torch.ones(T, T, dtype=torch.bool).triu(1)
+
+
+def mask_with_nan(T, device=None):
+    return torch.ones(T, T).triu(1) * -math.inf
+
+
+def attention_by_einsum(Q, K, V, mask=None, dropout=0.0):
+    S = torch.einsum("...td,...sd->...ts", Q, K) * Q.size(-1) ** -0.5
+    A = torch.softmax(S if mask is None else S + mask, dim=-1)
+    return torch.einsum("...ts,...sv->...tv", F.dropout(A, dropout, dropout > 0), V), A
+
+
+def attention_by_rows(Q, K, V, mask=None, dropout=0.0):
+    outputs, weights = [], []
+    for t in range(Q.shape[-2]):
+        s = (Q[..., t, None, :] * K).sum(-1) / math.sqrt(K.shape[-1])
+        if mask is not None:
+            s = s + mask[t]
+        a = (s - s.amax(-1, keepdim=True)).exp()
+        a = a / a.sum(-1, keepdim=True)
+        weights.append(a)
+        outputs.append((a[..., None] * V).sum(-2))
+    return torch.stack(outputs, -2), torch.stack(weights, -2)
+
+
+def attention_masked_after_and_renormalised(Q, K, V, mask=None, dropout=0.0):
+    A = torch.softmax(Q @ K.mT / math.sqrt(Q.shape[-1]), dim=-1)
+    if mask is not None:
+        A = A * (mask == 0)
+        A = A / A.sum(-1, keepdim=True)
+    return A @ V, A
+
+
+def attention_without_weights(Q, K, V, mask=None, dropout=0.0):
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+
+
+def attention_no_batch(Q, K, V, mask=None, dropout=0.0):
+    A = torch.softmax(
+        Q @ K.permute(0, 2, 1) / Q.shape[-1] ** 0.5 + (0 if mask is None else mask), -1
+    )
+    return A @ V, A
+
+
+def attention_hard(Q, K, V, mask=None, dropout=0.0):
+    S = Q @ K.mT / Q.shape[-1] ** 0.5 + (0 if mask is None else mask)
+    A = F.one_hot(S.argmax(-1), K.shape[-2]).to(Q.dtype)
+    return A @ V, A
+
+
+class Head(nn.Module):
+    """The parameters of a head, made in a loop."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.d_k = d_k
+        for n in "QKV":
+            setattr(self, f"W_{n}", nn.Parameter(torch.randn(d_model, d_k) * 0.02))
+            setattr(self, f"b_{n}", nn.Parameter(torch.zeros(d_k)))
+
+    def project(self, x):
+        return (x @ getattr(self, f"W_{n}") + getattr(self, f"b_{n}") for n in "QKV")
+
+
+class HeadByFill(Head):
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        T = x.size(-2)
+        ahead = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
+        S = (Q @ K.transpose(-1, -2) / self.d_k**0.5).masked_fill(ahead, -torch.inf)
+        return S.softmax(-1) @ V
+
+
+class HeadByPrefixes(Head):
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        rows = []
+        for t in range(x.shape[-2]):
+            s = torch.einsum("...d,...sd->...s", Q[..., t, :], K[..., : t + 1, :]) / math.sqrt(
+                self.d_k
+            )
+            rows.append(torch.einsum("...s,...sd->...d", s.softmax(-1), V[..., : t + 1, :]))
+        return torch.stack(rows, -2)
+
+
+class HeadWithPlainTensors(Head):
+    def __init__(self, d_model, d_k):
+        nn.Module.__init__(self)
+        self.d_k = d_k
+        for n in "QKV":
+            setattr(self, f"W_{n}", torch.randn(d_model, d_k) * 0.02)
+            setattr(self, f"b_{n}", torch.zeros(d_k))
+
+    forward = HeadByFill.forward
+
+
+class HeadTransposed(HeadByFill):
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        for n in "QKV":
+            setattr(self, f"W_{n}", nn.Parameter(torch.randn(d_k, d_model)))
+
+    def project(self, x):
+        return (x @ getattr(self, f"W_{n}").T + getattr(self, f"b_{n}") for n in "QKV")
+
+
+class HeadOnTheCPU(Head):
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        mask = torch.full((x.shape[-2],) * 2, -math.inf, device="cpu").triu(1)
+        return (Q @ K.mT / self.d_k**0.5 + mask).softmax(-1) @ V
+
+
+def variance_by_matrix_product(d_k, n=10_000, scaled=True):
+    q, k = torch.randn(n, 1, d_k), torch.randn(n, d_k, 1)
+    scores = (q @ k).flatten() * (d_k**-0.5 if scaled else 1)
+    return float(((scores - scores.mean()) ** 2).mean())
+
+
+def variance_by_loop(d_k, n=10_000, scaled=True):
+    total = torch.zeros(n)
+    for _ in range(d_k):
+        total += torch.randn(n) * torch.randn(n)
+    return torch.var(total).item() / (d_k if scaled else 1)
+
+
+def variance_as_tensor_of_all(d_k, n=10_000, scaled=True):
+    return torch.randn(n, d_k).var(0)
+
+
+RIGHT = {
+    "softmax": [softmax_by_logsumexp, softmax_in_float64],
+    "causal_mask": [mask_by_comparison, mask_by_loops],
+    "attention": [attention_by_einsum, attention_by_rows, attention_masked_after_and_renormalised],
+    "AttentionHead": [HeadByFill, HeadByPrefixes],
+    "score_variance": [variance_by_matrix_product, variance_by_loop],
+}
+
+WRONG = {
+    "softmax": {
+        "overflows": softmax_overflows,
+        "cuts the graph": softmax_detached,
+        "changes its input": softmax_in_place,
+        "constant": softmax_global_maximum_zeros,
+    },
+    "causal_mask": {
+        "ones": mask_of_ones,
+        "boolean": mask_true_is_hidden,
+        "0 times infinity": mask_with_nan,
+    },
+    "attention": {
+        "no weights": attention_without_weights,
+        "one batch dimension only": attention_no_batch,
+        "argmax": attention_hard,
+    },
+    "AttentionHead": {
+        "no parameters": HeadWithPlainTensors,
+        "weights (d_k, d)": HeadTransposed,
+        "mask stays on the CPU": HeadOnTheCPU,
+    },
+    "score_variance": {"not a number": variance_as_tensor_of_all},
+}
