@@ -1,0 +1,19 @@
+"""Sphinx extension of the book: works offline, from either build command, in light and dark."""
+
+import os
+
+from docutils import nodes
+
+from course_site import inline_svg, live_kernel, mathjax, places
+
+
+def setup(app):
+    # Kernels inherit this. The examples are tiny: a second thread only slows them on a busy machine.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    app.connect("config-inited", places.use_book_folder, priority=1)
+    app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
+    app.connect("build-finished", mathjax.copy_to_output)
+    app.add_node(
+        nodes.image, override=True, html=(inline_svg.visit_image, inline_svg.depart_image)
+    )
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
