@@ -1,0 +1,81 @@
+"""The commands, each a thin call of the module that does the work and describes its options."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+
+from autograder import __version__
+from autograder.errors import CourseError
+
+
+@dataclass(frozen=True)
+class Command:
+    """A sub-command: its module has `add_arguments(parser)` and `run(args) -> exit status`."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "check": Command(
+        "autograder.survey.command", "say of each component whether it is done, and what is next"
+    ),
+    "assemble": Command("autograder.assemble.command", "make one gpt2.py out of the notebooks"),
+    "conform": Command("autograder.conform", "compare a gpt2.py with the references"),
+    "train": Command("autograder.training.train", "train the model of a gpt2.py"),
+    "generate": Command("autograder.training.generate", "let a trained model write"),
+    "normalise": Command(
+        "autograder.notebooks.command", "clear notebooks of outputs and of what editors add"
+    ),
+}
+
+
+def parser(chosen: str | None) -> argparse.ArgumentParser:
+    """The parser of all commands; only the chosen one's module is imported, for its options."""
+    top = argparse.ArgumentParser(
+        prog="autograder",
+        description="From exercise notebooks to a GPT-2 of one's own: check, assemble, train.",
+        epilog="autograder COMMAND --help describes a command.",
+    )
+    top.add_argument("--version", action="version", version=f"autograder {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name,
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        )
+        if name == chosen:
+            module = import_module(command.module)
+            module.add_arguments(sub)
+            sub.set_defaults(run=module.run)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command. 0: all is well; 1: the command found something wrong; 2: it could not run."""
+    argv = sys.argv[1:] if argv is None else argv
+    chosen = next((a for a in argv if not a.startswith("-")), None)
+    try:
+        args = parser(chosen).parse_args(argv)
+        return args.run(args)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.split(".")[0] == "autograder":
+            raise
+        return _fail(f"{error}. Install what the course needs: pip install -r requirements.txt")
+    except BrokenPipeError:  # the reader of a pipe has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (CourseError, OSError) as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return _fail("Stopped.", 130)
+
+
+def _fail(message: str, status: int = 2) -> int:
+    print(f"autograder: {message}", file=sys.stderr)
+    return status

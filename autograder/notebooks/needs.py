@@ -1,0 +1,109 @@
+"""What a definition needs of its notebook, directly and through what it uses."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+
+from autograder.notebooks.definitions import Definition, Definitions
+from autograder.notebooks.scope import Reference, references
+
+BUILTINS = {*dir(builtins), "__name__", "__file__", "__doc__"}
+
+
+@dataclass
+class Needs:
+    """The definitions that some names stand on, themselves included."""
+
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    outside: list[str] = field(default_factory=list)  # names at which the search was to stop
+    faults: list[str] = field(default_factory=list)  # names that no definition explains
+
+
+def needs(
+    found: Definitions,
+    names: Iterable[str],
+    stop: Collection[str] = (),
+    text: Callable[[Definition], str] = lambda d: d.source,
+) -> Needs:
+    """Follow `names` through the notebook's definitions; `text` gives the source to look at."""
+    result = Needs()
+    queue = [(name, "") for name in names]
+    while queue:
+        name, user = queue.pop(0)
+        if name in result.definitions or name in result.outside:
+            continue
+        if user and name in stop:
+            result.outside.append(name)
+            continue
+        definition = found.found.get(name)
+        if definition is None and name in BUILTINS:
+            continue
+        definition = definition or _from_star(found, name)
+        fault = _fault(found, name, user, definition)
+        if fault and fault not in result.faults:
+            result.faults.append(fault)
+        if definition:
+            result.definitions[name] = definition
+            if definition.kind != "import":
+                queue += [(r.name, name) for r in uses(text(definition))]
+    return result
+
+
+def ordered(definitions: Iterable[Definition]) -> list[Definition]:
+    """In an order in which they can be executed: the notebook's, what is read at once first."""
+    queue = sorted(set(definitions), key=lambda d: (d.kind != "import", d.cell, d.line, d.name))
+    by_name = {d.name: d for d in queue}
+    done: dict[Definition, None] = {}
+    open_: set[Definition] = set()
+
+    def place(d: Definition, early: bool) -> None:
+        """With what `d` reads when executed; for a base or decorator all that it may call."""
+        if d in done or d in open_:
+            return
+        open_.add(d)
+        if d.kind != "import":
+            for r in uses(d.source):
+                if (r.early or early) and r.name in by_name:
+                    place(by_name[r.name], True)
+        done[d] = None
+
+    for d in queue:
+        place(d, False)
+    return list(done)
+
+
+@lru_cache(maxsize=None)
+def uses(source: str) -> list[Reference]:
+    return references(ast.parse(source))
+
+
+def _fault(found: Definitions, name: str, user: str, definition: Definition | None) -> str:
+    if definition and name in found.computed:
+        return f"`{name}` is changed by cell {found.computed[name]}, outside of its definition"
+    if definition:
+        return ""
+    start = f"`{user}` uses `{name}`" if user else f"`{name}` is needed"
+    if name in found.broken:
+        return f"{start}, but {found.broken[name]}"
+    if name in found.computed:
+        return (
+            f"{start}, which is no definition but a value that cell {found.computed[name]} "
+            "computes: hand it over as an argument"
+        )
+    return f"{start}, which the notebook does not define"
+
+
+def _from_star(found: Definitions, name: str) -> Definition | None:
+    """The import that `from module import *` stands for."""
+    for module in reversed(found.stars):
+        root = module.split(".")[0]
+        if root == "torch" or root in sys.stdlib_module_names:
+            if hasattr(import_module(module), name):
+                return Definition(name, "import", f"from {module} import {name}", 0, 0)
+    return None
