@@ -1,0 +1,83 @@
+# make          the whole path: set up, release, grade, assemble, conform, train, generate, build the book
+# make test     set up and run the tests
+# Both need Python >= 3.10 with venv, and nothing else. PYTHON=python3.12 make picks another Python.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+RUN := runs/tales
+STUDENT := autograder/submitted/reference
+
+export OMP_NUM_THREADS ?= 1
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: course setup release grade assemble conform train generate book test gpu-check clean
+
+course: setup
+	@$(MAKE) --no-print-directory release
+	@$(MAKE) --no-print-directory grade
+	@$(MAKE) --no-print-directory assemble
+	@$(MAKE) --no-print-directory conform
+	@$(MAKE) --no-print-directory train
+	@$(MAKE) --no-print-directory generate
+	@$(MAKE) --no-print-directory book
+	@echo
+	@echo "Done. Where everything is:"
+	@echo "  exercises/            the notebooks to work in; start with exercises/01_architecture"
+	@echo "  gpt2.py               the GPT-2 assembled from the reference notebooks"
+	@echo "  $(RUN)/           its training: checkpoint, history, loss curve (curve.png)"
+	@echo "  autograder/feedback/  the graded reference submission, as a student would get it back"
+	@echo "  _build/html/          the book; open _build/html/index.html"
+	@echo "To work in the notebooks: $(BIN)/jupyter lab exercises"
+
+setup: $(READY)
+
+$(READY): requirements.txt constraints.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) here. Install Python 3.10 to 3.13, or name yours: PYTHON=/path/to/python make"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || { echo "$(PYTHON) is $$($(PYTHON) -V); the course needs Python 3.10 to 3.13. Name another: PYTHON=/path/to/python make"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) lacks the venv module. On Debian or Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "Setting up $(VENV) (once; a few minutes and about 1.5 GB, most of it PyTorch)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt || { echo "The installation stopped: see the message above. Without a network, first install on a machine that has one and copy its wheels (pip download -r requirements.txt -d wheels; then PIP_FIND_LINKS=wheels make)."; exit 1; }
+	@touch $@
+
+release: $(READY)
+	@echo "== Release: solutions/ -> exercises/"
+	@$(BIN)/python -m autograder.grading.release
+
+grade: $(READY)
+	@echo "== Grade the reference submission"
+	@$(BIN)/python -m autograder.grading.reference
+
+assemble: $(READY)
+	@echo "== Assemble gpt2.py"
+	@$(BIN)/autograder assemble autograder/autograded/reference -o gpt2.py
+
+conform: $(READY)
+	@echo "== Compare gpt2.py with the references"
+	@$(BIN)/autograder conform gpt2.py
+
+train: $(READY)
+	@echo "== Train gpt2.py on tales"
+	@rm -rf $(RUN)
+	@$(BIN)/autograder train gpt2.py --out $(RUN)
+
+generate: $(READY)
+	@echo "== A sample"
+	@$(BIN)/autograder generate gpt2.py --run $(RUN)
+
+book: $(READY)
+	@echo "== Build the book"
+	@rm -rf _build
+	@$(BIN)/jupyter-book build book/ -W -n --keep-going -q
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
+
+# On a machine with a GPU: gpt2.py conforms and trains there too.
+gpu-check: $(READY)
+	@$(BIN)/python -m autograder.training.gpu_check gpt2.py
+
+clean:
+	rm -rf _build runs gpt2.py build

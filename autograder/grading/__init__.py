@@ -1,0 +1,1 @@
+"""The nbgrader side of the course: release, and grading of submissions."""

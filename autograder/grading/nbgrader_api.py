@@ -1,0 +1,42 @@
+"""nbgrader's own steps, run with the configuration of a course folder."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+from nbgrader.apps.api import NbGraderAPI
+from traitlets.config import PyFileConfigLoader
+
+
+class StepFailed(Exception):
+    """A step of nbgrader did not go through; the message holds the end of its log."""
+
+
+def course_api(root: Path) -> NbGraderAPI:
+    """nbgrader's API for the course in `root`, the folder of its nbgrader_config.py."""
+    if not (root / "nbgrader_config.py").is_file():
+        raise StepFailed(f"{root} has no nbgrader_config.py: run this in the course's top folder.")
+    return NbGraderAPI(config=PyFileConfigLoader("nbgrader_config.py", str(root)).load_config())
+
+
+def run(root: Path, step: str, *args: str, **kwargs) -> None:
+    """One step, e.g. run(root, "autograde", "03_self_attention", "ada", force=True)."""
+    with inside(root):
+        result = getattr(course_api(root), step)(*args, **kwargs)
+    if not result["success"]:
+        said = (result.get("error") or "") + (result.get("log") or "")
+        tail = "\n".join(said.strip().splitlines()[-15:])
+        raise StepFailed(f"nbgrader's {step} failed for {' '.join(args)}:\n{tail}")
+
+
+@contextmanager
+def inside(folder: Path):
+    """nbgrader resolves some paths against the working directory."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
