@@ -28,13 +28,18 @@ class Fixture:
 
 @dataclass(frozen=True)
 class Property:
-    """Something that must hold, apart from the numbers: the calls to make, and the verdict."""
+    """Something that must hold, apart from the numbers: the calls to make, and the verdict.
+
+    One that is `exact` compares with the oracle too: it says nothing new while the numbers of the
+    main fixture are wrong, and is then not looked at.
+    """
 
     name: str
     calls: Callable[[Component, Inputs], list[Call]]
     verdict: Callable[[Component, Inputs, list[Answer]], Trouble | None]
     weight: float = 1.0
     evidence: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Component:
     oracle      takes the inputs of a fixture by name, returns the right result
     call        inputs -> Call
     needs       components of the same notebook that it calls: replaced while it is checked
+    read        inputs, value -> what the oracle predicts of it (of random results, frequencies),
+                or a Trouble when the value has the wrong form
     shortcuts   library names that skip the exercise: remarked on, not punished
     """
 
@@ -76,6 +83,7 @@ class Component:
     properties: tuple[Property, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     needs: tuple[str, ...] = ()
+    read: Callable[[Inputs, Any], Any] | None = None
     shortcuts: frozenset[str] = frozenset()
     constants: tuple[str, ...] = ()  # inputs that need no gradient
     outputs: What = "the result"
@@ -94,6 +102,12 @@ class Component:
         """The oracle's result, on float64 copies of the inputs."""
         return self.oracle(**double(inputs))
 
+    def reading(self, inputs: Inputs, answer: Answer) -> Answer:
+        """The answer as it is compared with the oracle's."""
+        if self.read is None or answer.failure:
+            return answer
+        return replace(answer, value=self.read(inputs, answer.value))
+
     def _look(self, target: Any, seed: int, needs: tuple[str, ...]) -> Report:
         fixtures = self.fixtures(np.random.default_rng(seed))
         main = fixtures[-1].inputs
@@ -102,31 +116,26 @@ class Component:
         flat = [replace(c, standins=needs) for calls in asks for c in calls]
         answers = iter(ask(target, flat))
         answers = [[next(answers) for _ in calls] for calls in asks]
+        for i, fixture in enumerate(fixtures):
+            answers[i] = [self.reading(fixture.inputs, answers[i][0])]
 
         numbers = [a for (a,) in answers[: len(fixtures)]]
         if any(a.failure and a.failure.type == "NotImplementedError" for a in numbers):
             return Report(self.name, (), section(self.name), started=False)
-        runs = self._runs(fixtures, numbers)
-        return Report(
-            self.name, (runs, *self._findings(fixtures, answers, runs)), section(self.name)
-        )
+        return Report(self.name, tuple(self._findings(fixtures, answers)), section(self.name))
 
-    def _findings(self, fixtures, answers, runs: Finding) -> list[Finding]:
+    def _findings(self, fixtures, answers) -> list[Finding]:
         numbers = [a for (a,) in answers[: len(fixtures)]]
         wanted = [self.expected(f.inputs) for f in fixtures]
-        shaped = [
-            (
-                None
-                if a.failure
-                else form(a.value, w, self.outputs) or finite(a.value, w, self.outputs)
-            )
-            for a, w in zip(numbers, wanted)
-        ]
+        shaped = [self._shape(a, w) for a, w in zip(numbers, wanted)]
         cause = self.name_mistake(fixtures, numbers, wanted)
         shapes = self._because(cause, next((t for t in shaped if t), None))
-        found = [Finding("shapes and types", shapes, weight=0.0)]
-        if not runs.passed and all(a.failure for a in numbers):
-            found = [replace(found[0], skipped=True)]
+        found = [
+            self._runs(fixtures, numbers, cause),
+            Finding(
+                "shapes and types", shapes, 0.0, skipped=all(a.failure is not None for a in numbers)
+            ),
+        ]
         values = []
         for fixture, answer, want, shape in zip(fixtures, numbers, wanted, shaped):
             finding = Finding(fixture.name, weight=fixture.weight, evidence=True)
@@ -141,11 +150,18 @@ class Component:
         main = fixtures[-1].inputs
         for prop, answer in zip(self.properties, answers[len(fixtures) :]):
             finding = Finding(prop.name, weight=prop.weight, evidence=prop.evidence)
-            if numbers[-1].failure or shaped[-1]:
+            if numbers[-1].failure or shaped[-1] or (prop.exact and values[-1].trouble):
                 found.append(replace(finding, skipped=True))
             else:
                 found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
         return found + values
+
+    def _shape(self, answer: Answer, want: Any) -> Trouble | None:
+        if answer.failure:
+            return None
+        if isinstance(answer.value, Trouble):  # what `read` has to say
+            return answer.value
+        return form(answer.value, want, self.outputs) or finite(answer.value, want, self.outputs)
 
     @staticmethod
     def _because(cause: Mistake | None, trouble: Trouble | None) -> Trouble | None:
@@ -155,10 +171,14 @@ class Component:
         evidence = trouble.evidence or trouble.what
         return Trouble(cause.says, evidence, cause.look, mistake=cause.name)
 
-    def _runs(self, fixtures: list[Fixture], answers: list[Answer]) -> Finding:
+    @staticmethod
+    def _runs(fixtures: list[Fixture], answers: list[Answer], cause: Mistake | None) -> Finding:
         for fixture, answer in zip(fixtures, answers):
             if answer.failure:
-                return Finding("runs", failure(answer, f"on {fixture.name}"), weight=0.0)
+                trouble = failure(answer, f"on {fixture.name}")
+                if cause:
+                    trouble = Trouble(cause.says, trouble.what, cause.look, mistake=cause.name)
+                return Finding("runs", trouble, weight=0.0)
         return Finding("runs", weight=0.0)
 
     def name_mistake(self, fixtures, answers, wanted) -> Mistake | None:

@@ -6,12 +6,21 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property, module
+from autograder.check.component import (
+    Component,
+    Fixture,
+    Mistake,
+    Property,
+    double,
+    failure,
+    module,
+)
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON, batch_dims, causal, sums_to_one
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance
 from autograder.oracle import self_attention as oracle
+from autograder.probes import Call
 
 # ------------------------------------------------------------------ softmax
 
@@ -168,6 +177,40 @@ def attention_fixtures(rng):
     ]
 
 
+def _with_dropout(c, inputs):
+    """V = I shows the dropped weights as the output; each is 0 or A / (1 - p)."""
+    Q, K = inputs["Q"], inputs["K"]
+    V = np.broadcast_to(np.eye(K.shape[-2], dtype=np.float32), (*K.shape[:-1], K.shape[-2]))
+    wide = [np.tile(x, (60, 1, 1)) for x in (Q, K, V)]
+    return [Call(args=(*wide, None, p)) for p in (0.5, 0.2)]
+
+
+def _dropout_verdict(c, inputs, answers):
+    for p, answer in zip((0.5, 0.2), answers):
+        if answer.failure:
+            return failure(answer, f"with dropout = {p}")
+        out, A = (np.asarray(v, np.float64) for v in answer.value)
+        want = oracle.attention(*double((inputs["Q"], inputs["K"], inputs["V"])))[1]
+        if not np.allclose(A, np.tile(want, (60, 1, 1)), atol=1e-4):
+            return Trouble(
+                "With dropout, the weights that it returns are the dropped ones.",
+                look="Return A as it was.",
+            )
+        dropped = np.isclose(out, 0, atol=1e-7)
+        if abs(dropped.mean() - p) > 0.1:
+            return Trouble(
+                f"dropout = {p} should drop that share of the weights.",
+                f"It drops {dropped.mean():.0%} of them.",
+                "torch.dropout(A, dropout, train=True) @ V",
+            )
+        if not np.allclose(out[~dropped], (A / (1 - p))[~dropped], rtol=1e-3):
+            return Trouble(
+                "With dropout, the weights that are kept are not divided by 1 - dropout.",
+                look="torch.dropout does it, so that the sum stays the same on average.",
+            )
+    return None
+
+
 def _scale(power):
     return lambda Q: Q.shape[-1] ** power
 
@@ -179,6 +222,7 @@ ATTENTION = Component(
     properties=(
         sums_to_one(-1, 1, "rows of the weights", "Softmax runs along the keys: dim=-1."),
         causal("V", output=0),
+        Property("dropout", _with_dropout, _dropout_verdict, weight=0.5),
         *batch_dims("Q", "K", "V"),
         *COMMON,
     ),

@@ -24,10 +24,9 @@ class Tolerance:
 def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
     """Type, length, shape and dtype: everything but the values."""
     if isinstance(want, tuple):
-        if not isinstance(got, tuple):
-            return Trouble(f"The result should be {len(want)} values, and is {kind(got)}.")
-        if len(got) != len(want):
-            return Trouble(f"The result should be {len(want)} values, and is {len(got)}.")
+        if not isinstance(got, tuple) or len(got) != len(want):
+            whole = what if isinstance(what, str) else "the result"
+            return Trouble(f"{whole} should be {kind(want)}, and is {kind(got)}.")
         parts = (form(g, w, item(what, i)) for i, (g, w) in enumerate(zip(got, want)))
         return next((t for t in parts if t), None)
     if isinstance(want, dict):
@@ -35,7 +34,7 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
             return Trouble(f"{what} should be a dict, and is {kind(got)}.")
         if set(got) != set(want):
             return Trouble(
-                f"{what} should have the keys {', '.join(want)}.", f"It has {', '.join(got)}."
+                f"{what} does not have the names that it should have.", _names(got, want)
             )
         parts = (form(got[k], want[k], f'{what}["{k}"]') for k in want)
         return next((t for t in parts if t), None)
@@ -58,6 +57,19 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
     raise TypeError(f"no comparison for an expected {type(want).__name__}")
 
 
+def _names(got: dict, want: dict) -> str:
+    """What is missing in the keys of `got`, and what is too much."""
+    missing, extra = [k for k in want if k not in got], [k for k in got if k not in want]
+    said = [f"missing: {_few(missing)}"] * bool(missing)
+    said += [f"not expected: {_few(extra)}"] * bool(extra)
+    return "; ".join(said) + "."
+
+
+def _few(names: list[str], most: int = 6) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def _should(what: str, want: Any, got: Any) -> str:
     return f"{what} should be {kind(want)}, and is {kind(got)}."
 
@@ -70,7 +82,7 @@ def kind(value: Any) -> str:
     if isinstance(value, Foreign):
         return f"a {value.type}"
     if isinstance(value, tuple):
-        return f"{len(value)} values"
+        return "1 value" if len(value) == 1 else f"{len(value)} values"
     names = {bool: "True or False", int: "an int", float: "a float", str: "a str", dict: "a dict"}
     return "None" if value is None else names.get(type(value), f"a {type(value).__name__}")
 
@@ -102,6 +114,8 @@ def difference(
             continue
         g, w = np.asarray(g, dtype=np.float64), np.asarray(w, dtype=np.float64)
         wrong = ~close(g, w, tolerance)
+        if wrong.any() and w.ndim == 0:
+            return Trouble(f"{name} is {number(g)}; it should be {number(w)}.")
         if wrong.any():
             return Trouble(f"{name} has wrong values.", _where(g, w, wrong))
     return None
@@ -113,8 +127,6 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> np.ndarray
 
 def _where(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
-    if got.ndim == 0:
-        return f"Expected {number(want[()])}, got {number(got[()])}."
     both = wrong & np.isfinite(got) & np.isfinite(want)
     gap = np.abs(got[both] - want[both])
     largest = f", the largest difference {gap.max():.2g}" if gap.size else ""
@@ -129,7 +141,9 @@ def index(at: tuple[int, ...]) -> str:
 
 
 def number(x: Any) -> str:
-    return f"{float(x):.5g}"
+    x = float(x)
+    whole = x.is_integer() and 1e5 <= abs(x) < 1e15  # a count: every digit matters
+    return f"{x:,.0f}" if whole else f"{x:.5g}"
 
 
 def item(what: What, i: int) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+
+def _sentence(line: str) -> str:
+    """A capital at the start, unless the line starts with code such as `torch.exp` or `d_k`."""
+    return line[0].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line
 
 
 @dataclass(frozen=True)
@@ -15,9 +21,7 @@ class Trouble:
     mistake: str = ""  # the name of the known mistake that gives these very numbers
 
     def lines(self) -> list[str]:
-        return [
-            line[0].upper() + line[1:] for line in (self.what, self.evidence, self.look) if line
-        ]
+        return [_sentence(line) for line in (self.what, self.evidence, self.look) if line]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from autograder import standins
-from autograder.probes.plain import OnMeta, to_plain, to_tensors
+from autograder.probes.plain import flat, to_plain, to_tensors
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
 
@@ -131,7 +131,7 @@ def build(cls: Any, call: Call) -> Any:
         module = cls(*to_tensors(call.init), **to_tensors(call.init_kwargs))
     if not isinstance(module, torch.nn.Module):
         return module
-    module.train(call.training)
+    module.to(call.device).train(call.training)  # not every way to draw numbers heeds torch.device
     if call.state is not None:
         own = dict(module.named_parameters())
         wanted = {k: tuple(v.shape) for k, v in call.state.items()}
@@ -167,9 +167,8 @@ def gradients(value: Any, cotangent: Any, leaves: dict[str, torch.Tensor]) -> di
     """d sum(value * cotangent) / d leaf, for each leaf; None where the graph does not reach it."""
     if cotangent is None:
         return {}
-    values = value if isinstance(value, (tuple, list)) else (value,)
-    weights = cotangent if isinstance(cotangent, tuple) else (cotangent,)
-    total = sum((v * to_tensors(w)).sum() for v, w in zip(values, weights, strict=False))
+    pairs = zip(flat(value), flat(cotangent), strict=False)
+    total = sum((v * to_tensors(w)).sum() for v, w in pairs)
     if not (isinstance(total, torch.Tensor) and total.requires_grad):
         return {k: None for k in leaves}
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)

@@ -24,10 +24,19 @@ class Foreign:
     type: str
 
 
+@dataclass(frozen=True)
+class Seed:
+    """Stands for a torch.Generator on the CPU with this seed, made anew for each call."""
+
+    seed: int
+
+
 def to_tensors(value: Any, device: str = "cpu") -> Any:
-    """Arrays become tensors of the same dtype, at any depth; the rest stays as it is."""
+    """Arrays become tensors of the same dtype, seeds generators, at any depth; the rest stays."""
     if isinstance(value, np.ndarray):
         return torch.from_numpy(value.copy()).to(device)
+    if isinstance(value, Seed):
+        return torch.Generator().manual_seed(value.seed)
     if isinstance(value, (tuple, list)):
         return type(value)(to_tensors(v, device) for v in value)
     if isinstance(value, dict):
@@ -42,6 +51,8 @@ def to_plain(value: Any) -> Any:
             return OnMeta(tuple(value.shape), str(value.dtype).removeprefix("torch."))
         value = value.detach().cpu()
         return (value.float() if value.dtype == torch.bfloat16 else value).numpy().copy()
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, (tuple, list)):
@@ -49,3 +60,10 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): to_plain(v) for k, v in value.items()}
     return Foreign(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))
+
+
+def flat(value: Any) -> list[Any]:
+    """The values in nested tuples and lists, in order; one value alone is a list of one."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for item in value for leaf in flat(item)]
+    return [value]

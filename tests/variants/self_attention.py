@@ -73,6 +73,7 @@ def attention_by_rows(Q, K, V, mask=None, dropout=0.0):
         a = (s - s.amax(-1, keepdim=True)).exp()
         a = a / a.sum(-1, keepdim=True)
         weights.append(a)
+        a = nn.Dropout(dropout)(a)
         outputs.append((a[..., None] * V).sum(-2))
     return torch.stack(outputs, -2), torch.stack(weights, -2)
 
@@ -82,7 +83,8 @@ def attention_masked_after_and_renormalised(Q, K, V, mask=None, dropout=0.0):
     if mask is not None:
         A = A * (mask == 0)
         A = A / A.sum(-1, keepdim=True)
-    return A @ V, A
+    kept = torch.rand_like(A) >= dropout
+    return A * kept / (1 - dropout) @ V, A
 
 
 def attention_without_weights(Q, K, V, mask=None, dropout=0.0):
@@ -93,6 +95,16 @@ def attention_no_batch(Q, K, V, mask=None, dropout=0.0):
     A = torch.softmax(
         Q @ K.permute(0, 2, 1) / Q.shape[-1] ** 0.5 + (0 if mask is None else mask), -1
     )
+    return A @ V, A
+
+
+def attention_without_dropout(Q, K, V, mask=None, dropout=0.0):
+    return attention_by_einsum(Q, K, V, mask)
+
+
+def attention_returns_dropped_weights(Q, K, V, mask=None, dropout=0.0):
+    S = Q @ K.mT / Q.shape[-1] ** 0.5 + (0 if mask is None else mask)
+    A = F.dropout(S.softmax(-1), dropout)
     return A @ V, A
 
 
@@ -206,6 +218,8 @@ WRONG = {
         "no weights": attention_without_weights,
         "one batch dimension only": attention_no_batch,
         "argmax": attention_hard,
+        "dropout ignored": attention_without_dropout,
+        "dropped weights returned": attention_returns_dropped_weights,
     },
     "AttentionHead": {
         "no parameters": HeadWithPlainTensors,

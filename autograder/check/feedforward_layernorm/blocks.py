@@ -1,0 +1,97 @@
+"""What both blocks have in common: the four parts, their fixtures, and the place of the dropout."""
+
+from __future__ import annotations
+
+from autograder.check.component import Component, Fixture, Mistake, double, module
+from autograder.check.draw import choice, normal
+from autograder.check.dropout import dropout
+from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.oracle import feedforward_layernorm as oracle
+
+
+def parameters(rng, d):
+    """All sixteen of a block, none at its initial value."""
+    state = {}
+    for norm in ("ln_1", "ln_2"):
+        state[f"{norm}.gamma"] = normal(rng, d, std=0.3, mean=1.0)
+        state[f"{norm}.beta"] = normal(rng, d, std=0.5)
+    for name in "QKVO":
+        state[f"attn.W_{name}"] = normal(rng, d, d, std=0.3)
+        state[f"attn.b_{name}"] = normal(rng, d, std=0.3)
+    state["ffn.W_up"] = normal(rng, d, 4 * d, std=0.3)
+    state["ffn.b_up"] = normal(rng, 4 * d, std=0.3)
+    state["ffn.W_down"] = normal(rng, 4 * d, d, std=0.2)
+    state["ffn.b_down"] = normal(rng, d, std=0.3)
+    return state
+
+
+def silenced(state, *names):
+    """The state with some of its parameters at zero."""
+    return {k: v * (k not in names) for k, v in state.items()}
+
+
+ATTENTION_WRITES = ("attn.W_O", "attn.b_O")
+FEED_FORWARD_WRITES = ("ffn.W_down", "ffn.b_down")
+
+
+def fixtures(rng):
+    B, T, d, H = choice(rng, (2, 5, 12, 3), (3, 7, 8, 2), (2, 6, 12, 4))
+    state, x = parameters(rng, d), normal(rng, B, T, d, std=1.5, mean=0.3)
+
+    def block(state, x=x):
+        return {"init": (d, H), "state": state, "x": x}
+
+    return [
+        Fixture("one position", block(state, x[:, :1]), weight=1.0),
+        Fixture("attention writes nothing", block(silenced(state, *ATTENTION_WRITES))),
+        Fixture("feed-forward writes nothing", block(silenced(state, *FEED_FORWARD_WRITES))),
+        Fixture("the whole block", block(state), weight=4.0),
+    ]
+
+
+def arranged(order):
+    """The block whose four parts are put together by `order`."""
+
+    def block(init, state, x):
+        return oracle.block(x, state, init[1], order=order)
+
+    return block
+
+
+def at_rate(inputs, rate):
+    return inputs | {"init": (*inputs["init"], rate)}
+
+
+def mistake(name, order, says, look=""):
+    return Mistake(name, arranged(order), says, look)
+
+
+def same(x):
+    """In place of a LayerNorm that is left out."""
+    return x
+
+
+def block(name, order, mistakes):
+    """The component whose right order is `order`."""
+    right = arranged(order)
+
+    def nothing_written(inputs):
+        state = silenced(inputs["state"], *ATTENTION_WRITES, *FEED_FORWARD_WRITES)
+        return right(**double(inputs | {"state": state}))
+
+    dropped = dropout(
+        at_rate,
+        nothing_written,
+        "In training mode, with dropout close to 1, nothing should be written to the stream.",
+        "Drop what each sub-layer writes, before it is added, and nothing else.",
+    )
+    return Component(
+        name,
+        fixtures,
+        right,
+        call=module,
+        properties=(causal(), *dropped, *batch_dims("x"), *COMMON),
+        mistakes=mistakes,
+        needs=("LayerNorm", "FeedForward", "MultiHeadAttention"),
+        shortcuts=frozenset({"TransformerEncoderLayer", "TransformerDecoderLayer"}),
+    )

@@ -1,0 +1,240 @@
+"""GPT2: the mistakes that are known by name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from autograder.check.component import Mistake
+from autograder.check.forward_pass.inputs import whole
+from autograder.oracle import forward_pass as oracle
+from autograder.oracle.self_attention import softmax
+
+EMBED = "x = embed(ids, self.E, self.P), once, before the first block."
+LIST = "nn.ModuleList(PreNormBlock(…) for _ in range(n_layer)) makes L of them and finds them all."
+
+
+def _tied_by_copy(config):
+    return oracle.shapes(config, tied=False)
+
+
+def _no_blocks(config):
+    return {k: s for k, s in oracle.shapes(config).items() if not k.startswith("blocks.")}
+
+
+def _turned(config):
+    return {k: s[::-1] if k == "W_U" else s for k, s in oracle.shapes(config).items()}
+
+
+def _only_tied(x, p):
+    return x @ p["E"].T
+
+
+def _positions_by_id(ids, p):
+    return p["E"][ids] + p["P"][ids]
+
+
+def _from_the_end(ids, p):
+    return p["E"][ids] + p["P"][-ids.shape[-1] :]
+
+
+def _same_norm_everywhere(x, write, start, p=None):
+    return oracle.last_norm(x + write, p)
+
+
+def _norm_in_every_block(init, state=None, ids=None, targets=None):
+    step = partial(_same_norm_everywhere, p=state)
+    return whole(init, state, ids, targets, step=lambda x, w, s: step(x, w, s))
+
+
+def _norm_first(init, state=None, ids=None, targets=None):
+    def embed(ids, p):
+        return oracle.last_norm(oracle.embed(ids, p), p)
+
+    return whole(init, state, ids, targets, embed=embed, norm=lambda x, p: x)
+
+
+MISTAKES = (
+    Mistake(
+        "tied_by_copy",
+        partial(whole, shapes=_tied_by_copy),
+        "A tied model has a second matrix W_U: it is a copy of E, and drifts away in training.",
+        "Tied means one tensor: x @ self.E.T in forward, and no W_U at all.",
+    ),
+    Mistake(
+        "python_list",
+        partial(whole, shapes=_no_blocks),
+        "The blocks are kept where no one finds their parameters: in a Python list, perhaps.",
+        LIST,
+    ),
+    Mistake(
+        "same_block",
+        partial(whole, shapes=partial(oracle.shapes, distinct=False)),
+        "All blocks are one and the same: [block] * L repeats the block, it makes no new ones.",
+        LIST,
+    ),
+    Mistake(
+        "W_U_transposed",
+        partial(whole, shapes=_turned),
+        "W_U has shape (V, d); linear maps are x @ W, so it should be (d, V).",
+    ),
+    Mistake(
+        "never_untied",
+        partial(whole, shapes=partial(oracle.shapes, tied=True)),
+        "There is no W_U, though tie_weights is False.",
+        "An untied model has W_U of shape (d, V), and does not use E for the logits.",
+    ),
+    Mistake(
+        "W_U_unused",
+        partial(whole, unembed=_only_tied),
+        "W_U is there but not used: the logits come from E, though tie_weights is False.",
+    ),
+    Mistake(
+        "no_final_norm",
+        partial(whole, norm=lambda x, p: x),
+        "The last LayerNorm is missing.",
+        "x = self.ln_f(x), after the last block.",
+    ),
+    Mistake(
+        "norm_first",
+        _norm_first,
+        "ln_f comes before the blocks; it belongs after the last one.",
+        "x = self.ln_f(x), after the last block.",
+    ),
+    Mistake(
+        "norm_in_every_block",
+        _norm_in_every_block,
+        "ln_f is applied after every block; it belongs after the last one only.",
+        "Take it out of the loop.",
+    ),
+    Mistake(
+        "no_positions",
+        partial(whole, embed=lambda ids, p: p["E"][ids]),
+        "P is not added: the model does not know where a token stands.",
+        EMBED,
+    ),
+    Mistake(
+        "positions_off_by_one",
+        partial(whole, embed=partial(oracle.embed, first=1)),
+        "Position 0 gets row 1 of P: the positions are off by one.",
+        "Positions count from 0.",
+    ),
+    Mistake(
+        "positions_from_the_end",
+        partial(whole, embed=_from_the_end),
+        "The positions are the last T rows of P, not the first.",
+        "Positions count from 0.",
+    ),
+    Mistake(
+        "positions_by_id",
+        partial(whole, embed=_positions_by_id),
+        "P is looked up with the token's id instead of its position.",
+        EMBED,
+    ),
+    Mistake(
+        "tokens_unused",
+        partial(whole, embed=lambda ids, p: 0 * p["E"][ids] + p["P"][: ids.shape[-1]]),
+        "E is not looked up: all that enters is the position.",
+        EMBED,
+    ),
+    Mistake(
+        "E_scaled",
+        partial(
+            whole,
+            embed=lambda ids, p: oracle.embed(ids, p, scale=p["E"].shape[1] ** 0.5),
+        ),
+        "E is multiplied by sqrt(d). The first transformer did that; GPT-2 does not.",
+        EMBED,
+    ),
+    Mistake(
+        "positions_in_every_block",
+        partial(whole, step=lambda x, write, start: x + write + start),
+        "The embedded tokens are added again after every block.",
+        EMBED,
+    ),
+    Mistake(
+        "residual_twice",
+        partial(whole, step=lambda x, write, start: x + (x + write)),
+        "x = x + block(x) adds the stream twice: the block does that already.",
+        "x = block(x)",
+    ),
+    Mistake(
+        "writes_only",
+        partial(whole, step=lambda x, write, start: write),
+        "The stream itself is lost: after each block only what it added is kept.",
+        "x = block(x)",
+    ),
+    Mistake(
+        "first_block_only",
+        partial(whole, order=lambda L: [0]),
+        "Only the first block is used.",
+        "for block in self.blocks: x = block(x)",
+    ),
+    Mistake(
+        "last_block_only",
+        partial(whole, order=lambda L: [L - 1]),
+        "Only the last block counts: each starts from the embedding again, perhaps.",
+        "Each block reads what the one before it returned.",
+    ),
+    Mistake(
+        "first_block_repeated",
+        partial(whole, order=lambda L: [0] * L),
+        "The first block is used L times.",
+        "for block in self.blocks: x = block(x)",
+    ),
+    Mistake(
+        "one_block_short",
+        partial(whole, order=lambda L: range(L - 1)),
+        "The last block is left out.",
+        "for block in self.blocks: x = block(x)",
+    ),
+    Mistake(
+        "blocks_reversed",
+        partial(whole, order=lambda L: range(L)[::-1]),
+        "The blocks are used in the opposite order.",
+    ),
+    Mistake(
+        "no_blocks",
+        partial(whole, order=lambda L: []),
+        "The blocks are not used at all.",
+        "for block in self.blocks: x = block(x)",
+    ),
+    Mistake(
+        "probabilities",
+        partial(whole, read=softmax),
+        "It returns probabilities; logits are asked for, without a softmax.",
+        "cross_entropy and next_token_distribution take the softmax themselves.",
+    ),
+    Mistake(
+        "last_position_only",
+        partial(whole, read=lambda logits: logits[:, -1]),
+        "It returns the last position only; in training every position is scored.",
+        "The logits have shape (B, T, V).",
+    ),
+    Mistake(
+        "loss_shifts_again",
+        partial(
+            whole,
+            loss=lambda z, targets: oracle.cross_entropy(z[:, :-1], targets[:, 1:]),
+        ),
+        "The loss shifts the targets once more; they come already shifted.",
+        "cross_entropy(self(ids), targets)",
+    ),
+    Mistake(
+        "loss_summed",
+        partial(whole, loss=lambda z, targets: oracle.surprise(z, targets).sum()),
+        "The loss is the sum over all positions, not their mean.",
+        "cross_entropy(self(ids), targets)",
+    ),
+    Mistake(
+        "loss_of_softmax",
+        partial(whole, loss=lambda z, targets: oracle.cross_entropy(softmax(z), targets)),
+        "The loss takes the softmax twice: hand the logits to cross_entropy as they are.",
+        "cross_entropy(self(ids), targets)",
+    ),
+    Mistake(
+        "loss_of_last_position",
+        partial(whole, loss=lambda z, targets: oracle.cross_entropy(z[:, -1], targets[:, -1])),
+        "The loss scores the last position only; every position is scored.",
+        "cross_entropy(self(ids), targets)",
+    ),
+)

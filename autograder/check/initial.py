@@ -1,0 +1,48 @@
+"""What a module's parameters start with: drawn with a given deviation, or all of one value."""
+
+from __future__ import annotations
+
+from autograder.check.component import Component, Inputs, Property, failure
+from autograder.judge import Trouble
+from autograder.judge.compare import Tolerance, difference, form
+from autograder.probes import Answer, Call
+
+Rules = dict[str, tuple[tuple[str, ...], float]]  # group -> endings of names, deviation or value
+SAMPLING = Tolerance(0.06, 1e-7)  # five deviations of the statistics of 5,000 entries
+WITHIN = 0.6827  # of a normal distribution lies within one deviation of its mean
+
+
+def groups(drawn: Rules, constant: Rules) -> dict[str, dict]:
+    """The arguments of the probe: which parameters belong together."""
+    return {
+        "drawn": {group: endings for group, (endings, _) in drawn.items()},
+        "constant": {group: endings for group, (endings, _) in constant.items()},
+    }
+
+
+def statistics(drawn: Rules, constant: Rules) -> dict[str, dict[str, float]]:
+    """What the probe should find."""
+    return {
+        group: {"root mean square": deviation, "share within it": WITHIN}
+        for group, (_, deviation) in drawn.items()
+    } | {group: {"smallest": v, "largest": v} for group, (_, v) in constant.items()}
+
+
+def initial_values(
+    init: tuple | dict, drawn: Rules, constant: Rules, probe: str = "initial:values"
+) -> Property:
+    """A fresh instance, made with the arguments `init`, starts as the exercise says."""
+    want = statistics(drawn, constant)
+    made = {"init": (), "init_kwargs": init} if isinstance(init, dict) else {"init": init}
+
+    def calls(c: Component, inputs: Inputs) -> list[Call]:
+        return [Call(**made, kwargs=groups(drawn, constant), probe=probe)]
+
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        (answer,) = answers
+        if answer.failure:
+            return failure(answer, "when it is made")
+        what = "the statistics of the initial values"
+        return form(answer.value, want, what) or difference(answer.value, want, SAMPLING, what)
+
+    return Property("initial values", calls, verdict, weight=0.5)

@@ -1,0 +1,58 @@
+"""What must hold of a component that draws at random, however it draws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.check.component import Component, Inputs, Property, failure
+from autograder.judge import Trouble
+from autograder.probes import Answer, Call
+from autograder.probes.plain import Seed, flat
+
+# The generator that is passed in, and the seed of torch's global one, for each call.
+DRAWS = ((Seed(1), 11), (Seed(1), 12), (Seed(2), 11), (None, 13), (None, 13), (None, 14))
+
+
+def _draws(c: Component, inputs: Inputs) -> list[Call]:
+    return [replace(c.call(inputs | {"generator": g}), seed=seed) for g, seed in DRAWS]
+
+
+def _decides(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+    for answer, (generator, _) in zip(answers, DRAWS):
+        if answer.failure:
+            return failure(answer, "with a generator" if generator else "without a generator")
+    same_seed, other_global, other_seed, alone, alone_again, alone_other = (
+        a.value for a in answers
+    )
+    if not same(same_seed, other_global):
+        return Trouble(
+            "Two generators with the same seed give different results.",
+            look="Hand generator=generator to the function that draws.",
+        )
+    if same(same_seed, other_seed):
+        return Trouble(
+            "Generators with different seeds give the same result.",
+            look="Hand generator=generator to the function that draws, and set no seed yourself.",
+        )
+    if not same(alone, alone_again):
+        return Trouble(
+            "Without a generator, torch.manual_seed does not make the result repeatable.",
+            look="Draw with torch, not with `random` or NumPy.",
+        )
+    if same(alone, alone_other):
+        return Trouble(
+            "Without a generator, the result is always the same.",
+            look="Set no seed inside: the caller does.",
+        )
+    return None
+
+
+generator_decides = Property("the generator decides, and it alone", _draws, _decides)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two plain values hold the same numbers."""
+    return all(np.array_equal(x, y) for x, y in zip(flat(a), flat(b), strict=True))

@@ -1,0 +1,222 @@
+"""decay_groups and clip_grad_norm: what is done to the parameters, and to all gradients at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
+from autograder.check.draw import choice, normal
+from autograder.check.properties import property_of
+from autograder.judge import Trouble
+from autograder.judge.compare import Tolerance, kind
+from autograder.oracle import training as oracle
+from autograder.probes import Call
+
+# ------------------------------------------------------------------ decay_groups
+
+
+def shapes_of_gpt2(V: int, T: int, d: int, n_layer: int) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a small GPT-2's parameters, as the course names them."""
+    shapes = {"E": (V, d), "P": (T, d)}
+    for at in (f"blocks.{i}" for i in range(n_layer)):
+        for part in "QKVO":
+            shapes |= {f"{at}.attn.W_{part}": (d, d), f"{at}.attn.b_{part}": (d,)}
+        shapes |= {f"{at}.ffn.W_up": (d, 4 * d), f"{at}.ffn.b_up": (4 * d,)}
+        shapes |= {f"{at}.ffn.W_down": (4 * d, d), f"{at}.ffn.b_down": (d,)}
+        shapes |= {f"{at}.ln_{i}.{name}": (d,) for i in (1, 2) for name in ("gamma", "beta")}
+    return shapes | {"ln_f.gamma": (d,), "ln_f.beta": (d,)}
+
+
+def groups_fixtures(rng):
+    V, T, d, wd = choice(rng, (11, 5, 4, 0.07), (9, 7, 6, 0.13), (13, 6, 2, 0.21))
+
+    def model(shapes, aliases=None):
+        values = {name: normal(rng, *shape) for name, shape in shapes.items()}
+        return {"values": values, "aliases": aliases or {}, "weight_decay": wd}
+
+    return [
+        Fixture("one linear map", model({"W": (d, 3), "b": (3,)}), weight=1.0),
+        Fixture(
+            "a table used twice", model({"E": (V, d), "b": (V,)}, {"head.W_U": "E"}), weight=1.0
+        ),
+        Fixture("the parameters of a GPT-2", model(shapes_of_gpt2(V, T, d, 2)), weight=3.0),
+    ]
+
+
+def read_groups(inputs: Inputs, value):
+    """The weight decay of each parameter, by name."""
+    fields = {"params", "weight_decay"}
+    if not isinstance(value, tuple) or not value:
+        return Trouble(
+            f"The result should be a list of groups, and is {kind(value)}.",
+            look="Is a `return` missing?" if value is None else "",
+        )
+    if not all(isinstance(g, dict) and fields <= set(g) for g in value):
+        return Trouble('Each group should be a dict with the keys "params" and "weight_decay".')
+    listed = [name for group in value for name in group["params"]]
+    if None in listed:
+        return Trouble(
+            "A group holds something that is not a parameter of the model.",
+            look="Put the very objects of model.parameters() in: no names, copies or .data.",
+        )
+    twice = [name for name in inputs["values"] if listed.count(name) > 1]
+    if twice:
+        return Trouble(
+            f"{twice[0]} is in the groups {listed.count(twice[0])} times.",
+            "It would be updated as often in each step.",
+            "model.parameters() gives each parameter once, even if it is used in two places.",
+        )
+    absent = [name for name in inputs["values"] if name not in listed]
+    if absent:
+        return Trouble(f"{', '.join(absent[:4])} would not be trained: no group holds it.")
+    return {name: float(g["weight_decay"]) for g in value for name in g["params"]}
+
+
+def decays(values, aliases, weight_decay, rule=lambda name, axes: axes >= 2):
+    return {n: weight_decay if rule(n, v.ndim) else 0.0 for n, v in values.items()}
+
+
+def by_rule(name, rule, says, look="The rule is p.dim() >= 2."):
+    return Mistake(name, lambda **inputs: decays(**inputs, rule=rule), says, look)
+
+
+def last(name: str) -> str:
+    return name.split(".")[-1]
+
+
+DECAY_GROUPS = Component(
+    "decay_groups",
+    groups_fixtures,
+    decays,
+    call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:groups"),
+    read=read_groups,
+    mistakes=(
+        by_rule("all_decay", lambda n, axes: True, "Everything decays, biases and norms too."),
+        by_rule("none_decays", lambda n, axes: False, "Nothing decays."),
+        by_rule("swapped", lambda n, axes: axes < 2, "The two groups have changed places."),
+        by_rule(
+            "norms_decay",
+            lambda n, axes: not last(n).startswith("b") or last(n) == "beta",
+            "The gamma and beta of the layer norms decay: only biases are spared.",
+            "Pulled towards 0, gamma would silence its sub-layer. The rule is p.dim() >= 2.",
+        ),
+        by_rule(
+            "biases_decay",
+            lambda n, axes: last(n) not in ("gamma", "beta"),
+            "The biases decay: only the layer norms are spared.",
+        ),
+        by_rule(
+            "tables_spared",
+            lambda n, axes: axes >= 2 and last(n) not in ("E", "P"),
+            "The embedding tables do not decay; here they do, like every matrix.",
+        ),
+        Mistake(
+            "fixed_decay",
+            lambda values, aliases, weight_decay: decays(values, aliases, 0.1),
+            "The decay is always 0.1, whatever weight_decay says.",
+        ),
+    ),
+    outputs="the weight decay",
+    tolerance=Tolerance(1e-6, 1e-9),
+)
+
+# ------------------------------------------------------------------ clip_grad_norm
+
+
+def clip_fixtures(rng):
+    n, m, k = choice(rng, (3, 4, 5), (4, 2, 6), (5, 3, 2))
+    bound = 0.4 + 0.2 * float(rng.random())
+
+    def case(grads, max_norm=bound):
+        values = {name: normal(rng, *g.shape) for name, g in grads.items()}
+        return {"values": values, "grads": grads, "max_norm": max_norm, "as_list": True}
+
+    W, b, E = normal(rng, n, m), normal(rng, m, std=2.0), normal(rng, k, n, std=0.5)
+    spare = case({"W": W, "b": b, "unused": normal(rng, m), "E": E})
+    spare["grads"] = spare["grads"] | {"unused": None}
+    return [
+        Fixture("short enough", case({"W": 0.1 * W, "b": 0.1 * b}, 20 * bound)),
+        Fixture("one parameter, too long", case({"W": W})),
+        Fixture("several parameters, too long", case({"W": W, "b": b, "E": E})),
+        Fixture("one without a gradient", spare, weight=1.0),
+    ]
+
+
+def clipped(values, grads, max_norm, as_list, **switches):
+    return oracle.clip_grad_norm(grads, max_norm, **switches)
+
+
+def clip_mistake(name, says, look="", **switches):
+    return Mistake(name, lambda **inputs: clipped(**inputs, **switches), says, look)
+
+
+def _moved(c, inputs, answers):
+    if answers[0].changed:
+        return Trouble(
+            "It changes the parameters themselves.", look="Only the gradients, p.grad, are scaled."
+        )
+    return None
+
+
+ROOT = "n is the root of the sum of the squares of all entries of all gradients."
+CLIP_GRAD_NORM = Component(
+    "clip_grad_norm",
+    clip_fixtures,
+    clipped,
+    call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:clip"),
+    properties=(
+        property_of(
+            lambda c, i: i | {"as_list": False},
+            "takes model.parameters() as well as a list",
+            "model.parameters() can be gone through once only: keep the gradients in a list first.",
+        ),
+        property_of(
+            lambda c, i: i
+            | {"grads": {k: None if g is None else 0 * g for k, g in i["grads"].items()}},
+            "gradients that are all zero",
+            "Their norm is 0: see that nothing is divided by it.",
+            weight=0.5,
+        ),
+        Property("leaves the parameters alone", lambda c, i: [c.call(i)], _moved, weight=0.5),
+    ),
+    mistakes=(
+        clip_mistake(
+            "each_alone",
+            "Each gradient is clipped by its own norm.",
+            "One norm for all of them together: else the direction of the step changes.",
+            norm="each alone",
+        ),
+        Mistake(
+            "entries",
+            lambda values, grads, max_norm, as_list: oracle.clip_entries(grads, max_norm),
+            "Each entry is cut off at max_norm: that is clipping by value.",
+            "Multiply all gradients by the same number, max_norm / n.",
+        ),
+        clip_mistake(
+            "never_longer_returned",
+            "It returns the norm after clipping.",
+            "Return the norm as it was before: it says how the training goes.",
+            report="after",
+        ),
+        clip_mistake("squared", "The norm lacks its square root.", ROOT, norm="squared"),
+        clip_mistake("sum", "The norms of the parameters are added up.", ROOT, norm="sum"),
+        clip_mistake("absolute", "It adds up absolute values.", ROOT, norm="entries"),
+        clip_mistake("largest", "It takes the largest of the norms.", ROOT, norm="largest"),
+        clip_mistake(
+            "largest_entry", "It takes the largest entry for the norm.", ROOT, norm="largest entry"
+        ),
+        clip_mistake(
+            "stretched",
+            "Short gradients are stretched to max_norm.",
+            "The factor is min(1, max_norm / n): it never lengthens.",
+            capped=False,
+        ),
+        clip_mistake(
+            "not_scaled",
+            "It returns the norm, and leaves the gradients as they were.",
+            "Change them in place: p.grad.mul_(...).",
+            scale=False,
+        ),
+    ),
+    outputs=("the norm that it returns", "the gradients"),
+)

@@ -1,0 +1,222 @@
+"""The commands as their user meets them: output, exit status, and notebooks that misbehave."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from autograder.cli import COMMANDS, main
+from autograder.survey import Verdict
+from autograder.survey.command import table
+from conftest import ROOT
+from samples import CAUSAL_MASK, CHAPTER_3, SOFTMAX, cell, save, stub
+
+SCORE_VARIANCE = """\
+def score_variance(d_k, n=10_000, scaled=True):
+    scores = (torch.randn(n, d_k) * torch.randn(n, d_k)).sum(-1)
+    return (scores / math.sqrt(d_k) if scaled else scores).var().item()"""
+WRONG_MASK = CAUSAL_MASK.replace("triu(1)", "triu(0)")
+
+
+def python(*args, **more):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, env=environment, **more
+    )
+
+
+@pytest.fixture
+def check(tmp_path, capsys, monkeypatch):
+    """Run `autograder check` on a chapter 3 with changes: (exit status, JSON, output)."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(changes=None, *options):
+        save(tmp_path / "self_attention.ipynb", CHAPTER_3 | (changes or {}))
+        result = tmp_path / "result.json"
+        status = main(["check", str(tmp_path), "--json", str(result), *options])
+        return status, json.loads(result.read_text()), capsys.readouterr().out
+
+    return run
+
+
+# ------------------------------------------------------------------ check
+
+
+def test_half_done_notebooks(check):
+    status, result, out = check(
+        {"causal_mask": WRONG_MASK, "attention": stub(CHAPTER_3["attention"])}
+    )
+    by_name = {c["component"]: c for c in result["components"]}
+    assert status == 1
+    assert {n: c["status"] for n, c in by_name.items()} == {
+        "softmax": "done",
+        "causal_mask": "wrong",
+        "attention": "not started",
+        "AttentionHead": "missing",
+        "score_variance": "missing",
+    }
+    assert "diagonal is masked" in by_name["causal_mask"]["why"]
+    assert result["next"] == "causal_mask"
+    assert "1 of 5 components are done" in out
+    assert "Next: causal_mask, in " in out and "03-self-attention.html#sec-causal-mask" in out
+    assert "\x1b" not in out and by_name["causal_mask"]["why"] in out
+
+
+LOOP = "def _w(f):\n    while True:\n        pass\n\n\n@_w\n" + SOFTMAX
+EXIT_AT_IMPORT = "import os\n\n\n@(lambda f: os._exit(3))\ndef softmax(x):\n    return x"
+NO_MODULE = "import no_such as m\n\n\ndef attention(Q, K, V, mask=None):\n    return m.f(Q)"
+DEADLY = [
+    {
+        "softmax": (LOOP, "`softmax` cannot be defined: It ran longer than 6 seconds"),
+        "causal_mask": ("def causal_mask(T):\n    os._exit(0)\n\n\nimport os", "It ended Python"),
+        "attention": (
+            "def attention(Q, K, V, mask=None):\n    while True:\n        pass",
+            "It ran longer than 6 seconds and was stopped",
+        ),
+    },
+    {
+        "softmax": (EXIT_AT_IMPORT, "cannot be defined: It ended Python (exit status 3)"),
+        "causal_mask": ("def causal_mask(T):\n    exit()", "It calls exit()"),
+        "attention": (NO_MODULE, "`m` cannot be defined: ModuleNotFoundError"),
+        "AttentionHead": ("AttentionHead = 1 / 0", "ZeroDivisionError"),
+    },
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deadly", DEADLY, ids=["hang", "die"])
+def test_a_deadly_component_does_not_take_the_others_along(check, deadly):
+    cells = {name: source for name, (source, _) in deadly.items()}
+    status, result, _ = check(cells | {"score_variance": SCORE_VARIANCE}, "--limit", "6")
+    assert status == 1
+    by_name = {c["component"]: c for c in result["components"]}
+    assert by_name["score_variance"]["status"] == "done"
+    for name, (_, says) in deadly.items():
+        assert by_name[name]["status"] == "wrong" and says in by_name[name]["why"]
+
+
+def test_only_definitions_are_run_and_the_rest_is_remarked(check, tmp_path):
+    mark = tmp_path / "ran"
+    status, result, out = check(
+        {
+            "trial": f"open({str(mark)!r}, 'w')\nwhile True: pass",
+            "bad": "def f(:",
+            "softmax": "def softmax(x, dim=-1):\n    return x.softmax(dim)",
+            "values": "ones = torch.rand(1)",
+            "causal_mask": "def causal_mask(T, device=None):\n    return ones",
+        }
+    )
+    softmax, mask, *_ = result["components"]
+    assert not mark.exists() and softmax["status"] == "done"
+    assert "Remark: self_attention.ipynb: cell 7 is left out" in out
+    assert "Remark: softmax: `softmax` of the library" in out
+    assert (
+        "`causal_mask` uses `ones`, which is no definition but a value that cell 8" in mask["why"]
+    )
+
+
+def test_the_table_folds_at_80_columns():
+    why = "The diagonal is masked too: no position may look at itself, and row 0 at nothing. [x]"
+    verdict = Verdict("causal_mask", "03_self_attention", "x.ipynb", "wrong", why)
+    console = Console(width=80, file=io.StringIO())
+    console.print(table([verdict]))
+    lines = console.file.getvalue().split("\n")
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines).split()) == (
+        f"03_self_attention 0 of 1 causal_mask wrong {why}"
+    )
+
+
+def test_a_notebook_of_no_assignment(tmp_path, capsys):
+    path = save(tmp_path / "notes.ipynb", ["x = 1"])
+    assert main(["check", str(path)]) == 2
+    assert "No component of the course is defined in" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ assemble
+
+
+def test_assemble_refuses_and_writes_nothing(tmp_path, capsys):
+    save(tmp_path / "in" / "self_attention.ipynb", CHAPTER_3 | {"softmax": stub(SOFTMAX)})
+    out = tmp_path / "gpt2.py"
+    assert main(["assemble", str(tmp_path / "in"), "-o", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert not out.exists() and "is not written" in said
+    assert "embed, GPT2Config, count_parameters: missing: there is no notebook of" in said
+    assert "--fill" in said
+
+
+# ------------------------------------------------------------------ normalise
+
+
+def test_normalise(tmp_path, capsys):
+    path = save(tmp_path / "a" / "x.ipynb", [cell("a = 1", outputs=[{}], execution_count=3)])
+    checkpoint = save(tmp_path / "a" / ".ipynb_checkpoints" / "x-checkpoint.ipynb", ["a = 0"])
+    before, old = path.read_bytes(), checkpoint.read_bytes()
+    assert main(["normalise", str(tmp_path), "--check"]) == 1
+    assert path.read_bytes() == before and str(path) in capsys.readouterr().err
+    assert main(["normalise", str(tmp_path)]) == 0
+    after = path.read_bytes()
+    assert main(["normalise", str(tmp_path), "--check"]) == 0
+    assert main(["normalise", str(path)]) == 0
+    assert path.read_bytes() == after != before and checkpoint.read_bytes() == old
+    assert {p.name for p in path.parent.iterdir()} == {"x.ipynb", ".ipynb_checkpoints"}
+
+
+def test_normalise_changes_nothing_if_one_is_no_notebook(tmp_path, capsys):
+    path = save(tmp_path / "a.ipynb", ["a = 1"])
+    before = path.read_bytes()
+    (tmp_path / "b.ipynb").write_text("{")
+    assert main(["normalise", str(tmp_path)]) == 2
+    assert path.read_bytes() == before
+    assert "b.ipynb is no notebook" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ all commands
+
+
+@pytest.mark.parametrize(
+    "args", [["check", "nowhere"], ["assemble", "nowhere"], ["normalise", "no"]]
+)
+def test_user_errors_are_told_without_a_traceback(args, capsys):
+    assert main(args) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("autograder: ") and "does not exist" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("args", [[], ["no-such-command"], ["check"], ["assemble", "a", "--what"]])
+def test_wrong_usage(args, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(args)
+    assert stop.value.code == 2 and "usage: autograder" in capsys.readouterr().err
+
+
+def test_help_lists_all_commands_and_loads_none():
+    code = "import sys; from autograder.cli import parser; parser(None).print_help(); "
+    done = python("-c", code + "print('torch' in sys.modules, 'rich' in sys.modules)")
+    assert all(f"    {name}" in done.stdout for name in COMMANDS)
+    assert done.stdout.endswith("False False\n")
+
+
+@pytest.mark.parametrize("name", ["check", "assemble", "normalise"])
+def test_commands_start_without_torch(name):
+    code = f"import sys; from autograder.cli import parser; parser({name!r}); "
+    done = python("-c", code + "print('torch' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_describes_itself(name, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    out = capsys.readouterr().out
+    assert stop.value.code == 0 and out.startswith(f"usage: autograder {name}")
+
+
+def test_it_runs_as_a_module():
+    done = python("-m", "autograder", "--version", cwd=ROOT)
+    assert done.stdout.startswith("autograder ") and done.returncode == 0

@@ -1,0 +1,146 @@
+"""autograder conform: the reference passes, exit codes, messages, JSON, published weights."""
+
+import json
+import types
+import numpy as np
+import pytest
+import torch
+from gpt2_edits import edit
+
+from autograder import conform, references
+from autograder.cli import main
+from autograder.conform import generation
+from autograder.conform.load import REQUIRED
+from autograder.conform.row import OK, SKIPPED, UNSEEN
+from autograder.errors import CourseError
+from autograder.oracle import model as oracle
+
+
+def run(*argv) -> int:
+    return main(["conform", *map(str, argv)])
+
+
+def test_the_reference_conforms(reference_path, tmp_path, capsys):
+    report = tmp_path / "rows.json"
+    assert run(reference_path, "--json", report) == 0
+    assert "Conforms" in capsys.readouterr().out
+    found = json.loads(report.read_text())
+    assert found["conforms"] and found["device"] == "cpu"
+    rows = {row["name"]: row for row in found["rows"]}
+    assert len(rows) == len(found["rows"]) >= 35
+    assert {row["status"] for row in found["rows"]} <= {OK, SKIPPED}
+    for name in ("logits", "hidden states", "attention maps", "gradients", "losses of ten steps"):
+        assert rows[name]["status"] == OK and rows[name]["error"] <= 1e-5
+    for name in ("logits", "hidden states", "attention maps", "gradients"):
+        assert rows[f"{name}, float64"]["error"] <= 1e-10
+    assert rows["parameter counts"]["error"] == 0
+
+
+def test_a_wrong_file_exits_with_1_and_says_where_to_look(reference_source, tmp_path, capsys):
+    file, report = tmp_path / "gpt2.py", tmp_path / "rows.json"
+    file.write_text(edit(reference_source, ("attention", " / math.sqrt(d_k)", "")))
+    assert run(file, "--json", report) == 1
+    out = capsys.readouterr().out
+    assert "Does not conform" in out and "FAIL attention maps" in out and "1/sqrt(d_k)" in out
+    failed = {r["name"] for r in json.loads(report.read_text())["rows"] if r["status"] == "FAIL"}
+    assert "attention maps" in failed and "parameter counts" not in failed
+
+
+def test_nan_is_a_failure_and_json_stays_valid(reference_source, tmp_path):
+    file, report = tmp_path / "gpt2.py", tmp_path / "rows.json"
+    file.write_text(edit(reference_source, ("causal_mask", "triu(1)", "triu(0)")))
+    assert run(file, "--json", report) == 1
+    strict = json.loads(report.read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert any(row["error"] == "inf" for row in strict["rows"])
+
+
+def test_what_the_file_raises_is_told_with_its_line(reference_source, tmp_path):
+    file = tmp_path / "gpt2.py"
+    file.write_text(edit(reference_source, ("merge_heads", "H * d_k", "H * d_k + 1")))
+    (row,) = conform.rows(file, only=["logits"])
+    assert row.failed and "reshape" in row.detail and "line " in row.detail
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("def f(:\n", "line 1"),
+        ("x = 1\nraise RuntimeError('no luck')\n", "line 2"),
+        ("import sys\nsys.exit(3)\n", "SystemExit"),
+        ("import no_such_module\n", "no_such_module"),
+        ("class GPT2Config: pass\nclass GPT2: pass\n", "does not define generate"),
+    ],
+)
+def test_a_file_that_cannot_be_compared_exits_with_2(text, message, tmp_path, capsys):
+    file = tmp_path / "gpt2.py"
+    file.write_text(text)
+    assert run(file) == 2
+    err = capsys.readouterr().err
+    assert message in err and "Traceback" not in err
+
+
+def test_no_such_file(tmp_path, capsys):
+    assert run(tmp_path / "absent.py") == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_no_such_device(reference_path, capsys):
+    assert run(reference_path, "--device", "cuda") == 2
+    assert "no cuda device" in capsys.readouterr().err
+
+
+def test_missing_names_are_all_listed():
+    with pytest.raises(CourseError, match=", ".join(REQUIRED)):
+        conform.rows(types.ModuleType("empty"))
+
+
+def test_wrong_names_fail_one_row_and_skip_what_rests_on_it(reference_source, tmp_path):
+    file = tmp_path / "gpt2.py"
+    file.write_text(reference_source.replace("b_up", "bias_up"))
+    rows = {row.name: row for row in conform.rows(file)}
+    assert "no blocks.0.ffn.b_up" in rows["parameter names and shapes"].detail
+    assert rows["logits"].status == SKIPPED and rows["parameter counts"].status == OK
+
+
+def test_sdpa_leaves_the_attention_maps_unobservable(reference_source, tmp_path, capsys):
+    sdpa = (
+        "def attention(Q, K, V, mask=None, dropout=0.0):\n"
+        "    return nn.functional.scaled_dot_product_attention(Q, K, V, mask.to(Q), dropout), None"
+    )
+    file = tmp_path / "gpt2.py"
+    file.write_text(edit(reference_source, ("attention", "", sdpa)))
+    assert run(file) == 0
+    assert "attention maps, not observable" in capsys.readouterr().out
+    (row,) = conform.rows(file, only=["attention maps"])
+    assert row.status == UNSEEN and not row.failed
+
+
+def test_nothing_of_the_caller_is_changed(reference_path):
+    torch.manual_seed(5)
+    state, threads = torch.random.get_rng_state(), torch.get_num_threads()
+    conform.rows(reference_path, only=["logits", "dropout", "fresh weights"])
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+
+
+def test_off_the_cpu_float32_rows_get_more_room():
+    tolerance = {p.name: conform.tolerance_on(torch.device("cuda"), p) for p in conform.PROPERTIES}
+    assert tolerance["logits"] == tolerance["gradients"] == 1e-4
+    assert tolerance["logits, float64"] == 1e-10 and tolerance["parameter counts"] == 0
+
+
+def test_the_choices_compared_with_are_clear():
+    """No greedy choice and no edge of top_k or top_p is a matter of rounding."""
+    r = references.load("full")
+    ids = oracle.greedy(
+        r.parameters, r["ids"][:, : generation.PROMPT], r.sizes.H, r.sizes.n_positions
+    )
+    for end in range(generation.PROMPT, ids.shape[1]):
+        seen = ids[:, max(0, end - r.sizes.n_positions) : end]
+        best = np.sort(oracle.forward(r.parameters, seen, r.sizes.H).logits[:, -1])
+        assert (best[:, -1] - best[:, -2]).min() > 1e-3
+    r = references.load("short")
+    prompt = r["ids"][:1, : generation.PROMPT]
+    p = np.sort(oracle.softmax(oracle.forward(r.parameters, prompt, r.sizes.H).logits[0, -1]))[::-1]
+    assert p[3] - p[4] > 1e-3 and np.abs(p.cumsum() - 0.6).min() > 1e-3

@@ -1,0 +1,54 @@
+"""Wrong gpt2.py files, each rejected by the row that is there for it; right ones, all accepted."""
+
+import pytest
+from gpt2_edits import edit
+from gpt2_mutants import MUTANTS
+from gpt2_rewrites import HARMLESS
+
+from autograder import conform
+from autograder.conform.row import FAIL, PROPERTIES
+
+# Rows whose tolerance is statistical, not rounding.
+COARSE = ("fresh weights", "initial loss", "sampling")
+
+
+@pytest.fixture(scope="module")
+def write(tmp_path_factory):
+    """Write a source to a file of its own."""
+    folder = tmp_path_factory.mktemp("files")
+
+    def write(name: str, source: str):
+        path = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}.py"
+        path.write_text(source)
+        return path
+
+    return write
+
+
+def test_names_and_rows_of_the_table():
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 35
+    known = {p.name for p in PROPERTIES}
+    assert {row for mutant in MUTANTS for row in mutant.rows} <= known
+
+
+def test_every_row_catches_something():
+    """A row that no mutant fails might be a row that cannot fail."""
+    caught = {row for mutant in MUTANTS for row in mutant.rows}
+    assert {p.name for p in PROPERTIES} - caught == {"load_gpt2_weights"}  # see test_conform.py
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_rejected_by_its_row(mutant, reference_source, write):
+    path = write(mutant.name, edit(reference_source, *mutant.edits))
+    found = conform.rows(path, only=mutant.rows)
+    for row in found:
+        assert row.status == FAIL, f"{row.name}: {row.status} {row.error} {row.detail}"
+        assert row.detail and row.look
+    clear = (r.error is None or r.error >= 100 * r.tolerance or r.name in COARSE for r in found)
+    assert any(clear)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_other_ways_to_be_right_are_accepted(name, reference_source, write):
+    path = write(name, edit(reference_source, *HARMLESS[name]))
+    assert [(row.name, row.detail) for row in conform.rows(path) if row.failed] == []

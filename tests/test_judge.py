@@ -1,0 +1,103 @@
+"""The judge: comparing, merging, scoring, and what a report says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from autograder.judge import Finding, Report, Trouble
+from autograder.judge.compare import Tolerance, difference, finite, form
+from autograder.probes.plain import Foreign
+
+
+def array(*values):
+    return np.array(values, dtype=np.float32)
+
+
+def test_form_tells_what_came_instead():
+    want = np.zeros((2, 3), np.float32)
+    assert form(want, want) is None
+    assert "is None" in form(None, want).what
+    assert "shape (3, 2); it should be (2, 3)" in form(want.T, want).what
+    assert "is 2 values" in form((want, want), want).what
+    assert "is a list" in form(Foreign("list"), want).what
+    assert "int64" in form(want.astype(np.int64), want).what
+    assert "keys a, b" in form({"a": 1}, {"a": 1, "b": 2}).what
+    assert "should be an int" in form("1", 1).what
+
+
+def test_a_bool_is_no_number():
+    assert form(True, 1.0) is not None
+
+
+def test_difference_names_the_first_wrong_entry():
+    trouble = difference(array(1, 2, 4), array(1, 2, 3), what="the row")
+    assert trouble.what == "the row has wrong values."
+    assert trouble.evidence == (
+        "At [2]: expected 3, got 4 (1 of 3 entries differ, the largest difference 1)."
+    )
+
+
+def test_difference_minds_the_tolerance_and_infinities():
+    assert difference(array(1 + 5e-5), array(1)) is None
+    assert difference(array(1 + 5e-5), array(1), Tolerance(0, 1e-6)) is not None
+    assert difference(array(-math.inf), array(-math.inf)) is None
+    assert difference(array(-1e9), array(-math.inf)) is not None
+    assert difference(array(math.nan), array(0.0)) is not None
+
+
+def test_finite_ignores_infinities_that_are_expected():
+    assert finite(array(-math.inf, 0), array(-math.inf, 0)) is None
+    assert "1 entries that are not finite" in finite(array(math.nan, 0), array(1, 0)).what
+
+
+def good(part, evidence=True, weight=1.0):
+    return Finding(part, weight=weight, evidence=evidence)
+
+
+def bad(part, mistake="", evidence=True, weight=1.0):
+    return Finding(part, Trouble("It is off.", mistake=mistake), weight, evidence)
+
+
+def test_points_follow_the_weights():
+    report = Report("softmax", (good("a", weight=1), bad("b", weight=3)))
+    assert report.fraction == 0.25
+    assert report.score(10) == 2.5
+
+
+def test_parts_that_a_constant_passes_earn_nothing_alone():
+    report = Report("softmax", (good("shape", evidence=False), bad("numbers")))
+    assert report.fraction == 0
+
+
+def test_a_skipped_part_is_not_passed():
+    assert not Report("softmax", (good("a"), Finding("b", skipped=True))).passed
+
+
+def test_two_looks_pass_only_what_passes_in_both():
+    one = Report("softmax", (good("a"), bad("b"), good("c")), remarks=("r",))
+    two = Report("softmax", (bad("a"), good("b"), good("c")), remarks=("r",))
+    for both in (one & two, two & one):
+        assert [f.passed for f in both.findings] == [False, False, True]
+        assert both.remarks == ("r",)
+    assert not (one & Report("softmax", (), started=False)).started
+
+
+def test_a_part_seen_in_one_look_only_counts():
+    both = Report("softmax", (good("T = 5"),)) & Report("softmax", (bad("T = 7"),))
+    assert [f.part for f in both.findings] == ["T = 5", "T = 7"] and not both.passed
+
+
+def test_a_named_cause_is_told_first():
+    report = Report("softmax", (bad("a"), Finding("b", Trouble("It is base 2.", mistake="base_2"))))
+    assert report.summary == "It is base 2."
+
+
+@pytest.mark.parametrize("line", ["torch.exp, not exp2", "d_k is the width", "softmax(x) = y"])
+def test_code_at_the_start_of_a_line_keeps_its_case(line):
+    assert Trouble(line).lines() == [line]
+
+
+def test_the_page_escapes_what_a_student_wrote():
+    report = Report("softmax", (Finding("a", Trouble("It raises <script>alert(1)</script>")),))
+    assert "<script>" not in report._repr_html_()

@@ -1,0 +1,193 @@
+"""LayerNorm and RMSNorm."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.gamma = nn.Parameter(torch.ones(d_model))
+        self.beta = nn.Parameter(torch.zeros(d_model))
+
+
+class NormByVar(Norm):
+    def forward(self, x):
+        var, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+        return (x - mean) / torch.sqrt(var + self.eps) * self.gamma + self.beta
+
+
+class NormInOnePass(Norm):
+    """The variance as the mean of the squares less the square of the mean."""
+
+    def forward(self, x):
+        mean, square = x.mean(-1, keepdim=True), (x * x).mean(-1, keepdim=True)
+        return torch.addcmul(
+            self.beta, self.gamma, (x - mean) * (square - mean**2 + self.eps).rsqrt()
+        )
+
+
+class NormByMatrix(Norm):
+    """Centring is a projection; what is left has the length sqrt(d) sigma."""
+
+    def forward(self, x):
+        d = x.shape[-1]
+        x = x @ (torch.eye(d, dtype=x.dtype, device=x.device) - 1 / d)
+        length = torch.einsum("...d,...d->...", x, x)
+        return x / (length / d + self.eps).pow(0.5)[..., None] * self.gamma + self.beta
+
+
+class NormByRows(Norm):
+    def forward(self, x):
+        rows = [(r - r.mean()) for r in x.reshape(-1, x.shape[-1])]
+        rows = [r / (r.dot(r) / len(r) + self.eps) ** 0.5 for r in rows]
+        return self.gamma * torch.stack(rows).reshape(x.shape) + self.beta
+
+
+class NormInFloat64(Norm):
+    def forward(self, x):
+        z = x.double()
+        std = z.std(-1, correction=0, keepdim=True)
+        z = (z - z.mean(-1, keepdim=True)) / (std**2 + self.eps) ** 0.5
+        return (self.gamma * z + self.beta).to(x.dtype)
+
+
+class NormOfPlainTensors(NormByVar):
+    def __init__(self, d_model, eps=1e-5):
+        nn.Module.__init__(self)
+        self.eps, self.gamma, self.beta = eps, torch.ones(d_model), torch.zeros(d_model)
+
+
+class NormWithTheirNames(nn.LayerNorm):
+    pass
+
+
+class NormDetachedStatistics(Norm):
+    def forward(self, x):
+        with torch.no_grad():
+            mean, std = x.mean(-1, keepdim=True), (x.var(-1, False, keepdim=True) + self.eps) ** 0.5
+        return self.gamma * (x - mean) / std + self.beta
+
+
+class NormInPlace(Norm):
+    def forward(self, x):
+        x -= x.mean(-1, keepdim=True)
+        return self.gamma * x / ((x * x).mean(-1, keepdim=True) + self.eps).sqrt() + self.beta
+
+
+class NormAlongAxis2(Norm):
+    def forward(self, x):
+        x = x - x.mean(2, keepdim=True)
+        return self.gamma * x / ((x * x).mean(2, keepdim=True) + self.eps).sqrt() + self.beta
+
+
+class NormStartsAtZero(NormByVar):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__(d_model, eps)
+        self.gamma = nn.Parameter(torch.zeros(d_model))
+
+
+class NormOfGammaOnly(NormByVar):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__(d_model, eps)
+        del self.beta
+        self.beta = 0.0
+
+
+class NormOfTheBatch(Norm):
+    def forward(self, x):
+        mean, var = x.mean(0, keepdim=True), x.var(0, correction=0, keepdim=True)
+        return self.gamma * (x - mean) / (var + self.eps).sqrt() + self.beta
+
+
+class Root(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(d_model))
+        self.eps = eps
+
+
+class RootByLength(Root):
+    def forward(self, x):
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        return x / (length**2 / x.shape[-1] + self.eps).sqrt() * self.gamma
+
+
+class RootByEinsum(Root):
+    def forward(self, x):
+        mean_square = torch.einsum("...d,...d->...", x, x) / x.shape[-1]
+        return torch.einsum("...d,...,d->...d", x, (mean_square + self.eps).rsqrt(), self.gamma)
+
+
+class RootInFloat64(Root):
+    def forward(self, x):
+        z = x.double()
+        return (z * (z.pow(2).mean(-1, True) + self.eps).rsqrt() * self.gamma).type_as(x)
+
+
+class RootByLibrary(Root):
+    def forward(self, x):
+        return F.rms_norm(x, x.shape[-1:], self.gamma, self.eps)
+
+
+class RootWithBeta(Norm):
+    def forward(self, x):
+        return RootByLength.forward(self, x) + self.beta
+
+
+class RootOfPlainTensors(RootByLength):
+    def __init__(self, d_model, eps=1e-5):
+        nn.Module.__init__(self)
+        self.gamma, self.eps = torch.ones(d_model), eps
+
+
+class RootDetachedStatistics(Root):
+    def forward(self, x):
+        size = (x.detach().pow(2).mean(-1, True) + self.eps).sqrt()
+        return self.gamma * x / size
+
+
+class RootInPlace(Root):
+    def forward(self, x):
+        x /= (x.pow(2).mean(-1, True) + self.eps).sqrt()
+        return self.gamma * x
+
+
+class RootAlongAxis2(Root):
+    def forward(self, x):
+        return self.gamma * x / (x.pow(2).mean(2, True) + self.eps).sqrt()
+
+
+class RootStartsAtZero(RootByLength):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__(d_model, eps)
+        nn.init.zeros_(self.gamma)
+
+
+RIGHT = {
+    "LayerNorm": [NormByVar, NormInOnePass, NormByMatrix, NormByRows, NormInFloat64],
+    "RMSNorm": [RootByLength, RootByEinsum, RootInFloat64, RootByLibrary],
+}
+
+WRONG = {
+    "LayerNorm": {
+        "no parameters": NormOfPlainTensors,
+        "weight and bias": NormWithTheirNames,
+        "statistics cut the graph": NormDetachedStatistics,
+        "changes its input": NormInPlace,
+        "one batch dimension only": NormAlongAxis2,
+        "gamma starts at zero": NormStartsAtZero,
+        "beta is no parameter": NormOfGammaOnly,
+        "over the batch": NormOfTheBatch,
+    },
+    "RMSNorm": {
+        "a beta": RootWithBeta,
+        "no parameters": RootOfPlainTensors,
+        "statistics cut the graph": RootDetachedStatistics,
+        "changes its input": RootInPlace,
+        "one batch dimension only": RootAlongAxis2,
+        "gamma starts at zero": RootStartsAtZero,
+    },
+}

@@ -1,0 +1,320 @@
+"""Chapter 4."""
+
+import copy
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.check import find
+
+
+def split_by_chunks(x, n_head):
+    return torch.stack(x.chunk(n_head, dim=-1), dim=-3)
+
+
+def split_by_slices(x, n_head):
+    d_k = x.shape[-1] // n_head
+    out = x.new_empty(*x.shape[:-2], n_head, x.shape[-2], d_k)
+    for h in range(n_head):
+        out[..., h, :, :] = x[..., h * d_k : (h + 1) * d_k]
+    return out
+
+
+def split_by_strides(x, n_head):
+    return x.unflatten(-1, (n_head, x.shape[-1] // n_head)).movedim(-2, -3).contiguous()
+
+
+def split_3d_only(x, n_head):
+    B, T, d = x.shape
+    return x.view(B, T, n_head, d // n_head).permute(0, 2, 1, 3)
+
+
+def split_detached(x, n_head):
+    return split_by_chunks(x.detach(), n_head)
+
+
+def split_as_list(x, n_head):
+    return list(x.chunk(n_head, dim=-1))
+
+
+def merge_by_cat(x):
+    return torch.cat([x[..., h, :, :] for h in range(x.shape[-3])], dim=-1)
+
+
+def merge_by_einsum(x):
+    H, d_k = x.shape[-3], x.shape[-1]
+    place = torch.eye(H * d_k, dtype=x.dtype, device=x.device).reshape(H, d_k, H * d_k)
+    return torch.einsum("...htk,hkd->...td", x, place)
+
+
+def merge_by_flatten(x):
+    return x.movedim(-3, -2).flatten(-2)
+
+
+def merge_4d_only(x):
+    B, H, T, d_k = x.shape
+    return x.permute(0, 2, 1, 3).reshape(B, T, H * d_k)
+
+
+def merge_in_numpy(x):
+    return torch.from_numpy(merge_by_flatten(x).detach().cpu().numpy())
+
+
+def merge_transposed(x):
+    return merge_by_flatten(x).transpose(-1, -2)
+
+
+class Layer(nn.Module):
+    """The parameters, made in another way; the heads one by one."""
+
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__()
+        self.n_head, self.d_k, self.p = n_head, d_model // n_head, dropout
+        for n in "QKVO":
+            setattr(self, f"W_{n}", nn.Parameter(torch.normal(0.0, 0.02, (d_model, d_model))))
+            setattr(self, f"b_{n}", nn.Parameter(torch.zeros(d_model)))
+
+    def project(self, x):
+        return (x @ getattr(self, f"W_{n}") + getattr(self, f"b_{n}") for n in "QKV")
+
+    def rate(self):
+        return self.p if self.training else 0.0
+
+
+class LayerByHeads(Layer):
+    def forward(self, x):
+        T, out = x.shape[-2], self.b_O
+        ahead = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
+        for h in range(self.n_head):
+            own = slice(h * self.d_k, (h + 1) * self.d_k)
+            q = x @ self.W_Q[:, own] + self.b_Q[own]
+            k = x @ self.W_K[:, own] + self.b_K[own]
+            v = x @ self.W_V[:, own] + self.b_V[own]
+            S = (q @ k.mT / math.sqrt(self.d_k)).masked_fill(ahead, -math.inf)
+            A = F.dropout(S.softmax(-1), self.p, self.training)
+            out = out + A @ v @ self.W_O[own]
+        return out
+
+
+class LayerByEinsum(Layer):
+    def forward(self, x):
+        H, T = self.n_head, x.shape[-2]
+        Q, K, V = (p.unflatten(-1, (H, self.d_k)) for p in self.project(x))
+        S = torch.einsum("...thk,...shk->...hts", Q, K) * self.d_k**-0.5
+        S = S + torch.full((T, T), -math.inf, device=x.device).triu(1)
+        A = F.dropout(torch.softmax(S, -1), self.rate(), self.training)
+        W_O = self.W_O.unflatten(0, (H, self.d_k))
+        return torch.einsum("...hts,...shk,hkd->...td", A, V, W_O) + self.b_O
+
+
+class LayerBySDPA(Layer):
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True, dropout_p=self.rate())
+        return F.linear(merge_by_cat(heads), self.W_O.T, self.b_O)
+
+
+class LayerInDouble(LayerByEinsum):
+    def forward(self, x):
+        p = {k: v.double() for k, v in self.named_parameters()}
+        Q, K, V = (
+            split_by_chunks(x.double() @ p[f"W_{n}"] + p[f"b_{n}"], self.n_head) for n in "QKV"
+        )
+        rate = self.rate()
+        heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True, dropout_p=rate)
+        return (merge_by_cat(heads) @ p["W_O"] + p["b_O"]).to(x.dtype)
+
+
+class LayerOfLinears(nn.Module):
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__()
+        self.n_head = n_head
+        self.W_Q, self.W_K, self.W_V, self.W_O = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(f(x), self.n_head) for f in (self.W_Q, self.W_K, self.W_V))
+        return self.W_O(merge_by_cat(F.scaled_dot_product_attention(Q, K, V, is_causal=True)))
+
+
+class LayerWithAMaskOfFixedSize(LayerBySDPA):
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        mask = torch.full((4, 4), -math.inf).triu(1)
+        heads = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+        return merge_by_cat(heads) @ self.W_O + self.b_O
+
+
+class LayerThatDetaches(LayerBySDPA):
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        heads = F.scaled_dot_product_attention(Q, K.detach(), V, is_causal=True)
+        return merge_by_cat(heads) @ self.W_O + self.b_O
+
+
+class LayerThatAlwaysDrops(LayerBySDPA):
+    def rate(self):
+        return self.p
+
+
+class LayerThatNeverDrops(LayerBySDPA):
+    def rate(self):
+        return 0.0
+
+
+class LayerThatDropsItsOutput(LayerBySDPA):
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
+        return F.dropout(merge_by_cat(heads) @ self.W_O + self.b_O, self.p, self.training)
+
+
+class LayerOfLargeWeights(LayerBySDPA):
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__(d_model, n_head, dropout)
+        for n in "QKVO":
+            setattr(self, f"W_{n}", nn.Parameter(torch.rand(d_model, d_model)))
+
+
+def heads_of(attn, x, dtype=None):
+    x = x if dtype is None else x.to(dtype)
+    for h in range(attn.n_head):
+        own = slice(h * x.shape[-1] // attn.n_head, (h + 1) * x.shape[-1] // attn.n_head)
+        q, k, v = (
+            x @ getattr(attn, f"W_{n}")[:, own].to(x.dtype)
+            + getattr(attn, f"b_{n}")[own].to(x.dtype)
+            for n in "QKV"
+        )
+        yield own, F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def writes_by_loop(attn, x):
+    return torch.stack([head @ attn.W_O[own] for own, head in heads_of(attn, x)], dim=-3)
+
+
+def writes_in_double(attn, x):
+    writes = [head @ attn.W_O[own].double() for own, head in heads_of(attn, x, torch.float64)]
+    return torch.stack(writes, dim=-3).to(x.dtype)
+
+
+def writes_by_differences(attn, x):
+    """With the rows of one head at zero, the layer's output lacks what this head writes."""
+    whole, writes = attn(x), []
+    for h in range(attn.n_head):
+        keep = torch.ones_like(attn.W_O).view(attn.n_head, -1, x.shape[-1])
+        keep[h] = 0
+        without = {"W_O": attn.W_O * keep.view_as(attn.W_O)}
+        writes.append(whole - torch.func.functional_call(attn, without, x))
+    return torch.stack(writes, dim=-3)
+
+
+def writes_as_list(attn, x):
+    return list(writes_by_loop(attn, x).unbind(-3))
+
+
+def writes_without_graph(attn, x):
+    with torch.no_grad():
+        return writes_by_loop(attn, x)
+
+
+def writes_that_spoil_the_layer(attn, x):
+    attn.b_O.data.zero_()
+    return writes_by_loop(attn, x)
+
+
+def writes_one_batch_dimension(attn, x):
+    B, T, d = x.shape
+    return writes_by_loop(attn, x).view(B, attn.n_head, T, d)
+
+
+def ablate_by_sum(attn, x, head):
+    others = [h for h in range(attn.n_head) if h != head]
+    return writes_by_loop(attn, x)[..., others, :, :].sum(-3) + attn.b_O
+
+
+def ablate_a_copy(attn, x, head):
+    attn = copy.deepcopy(attn)
+    attn.W_O.data.view(attn.n_head, -1, x.shape[-1])[head] = 0
+    return attn(x)
+
+
+def ablate_zero_output(attn, x, head):
+    joined = [o * (h != head) for h, (_, o) in enumerate(heads_of(attn, x))]
+    return torch.cat(joined, dim=-1) @ attn.W_O + attn.b_O
+
+
+def ablate_zero_values(attn, x, head):
+    own = torch.arange(attn.n_head, device=x.device).repeat_interleave(x.shape[-1] // attn.n_head)
+    V = {"W_V": attn.W_V * (own != head), "b_V": attn.b_V * (own != head)}
+    return torch.func.functional_call(attn, V, x)
+
+
+def ablate_for_good(attn, x, head):
+    attn.W_O.data.view(attn.n_head, -1, x.shape[-1])[head] = 0
+    return attn(x)
+
+
+def ablate_without_graph(attn, x, head):
+    return ablate_by_sum(attn, x, head).detach()
+
+
+def ablate_always_the_first(attn, x, head):
+    return ablate_by_sum(attn, x, 0)
+
+
+def known(name):
+    """The known mistakes of a component that takes a layer, as functions in torch."""
+
+    def solution(mistake):
+        def function(attn, x, *rest):
+            state = dict(attn.named_parameters())
+            return mistake.wrong((x.shape[-1], attn.n_head), state, x, *rest)
+
+        return function
+
+    return {m.name: solution(m) for m in find(name).mistakes}
+
+
+RIGHT = {
+    "split_heads": [split_by_chunks, split_by_slices, split_by_strides],
+    "merge_heads": [merge_by_cat, merge_by_einsum, merge_by_flatten],
+    "MultiHeadAttention": [LayerByHeads, LayerByEinsum, LayerBySDPA, LayerInDouble],
+    "head_writes": [writes_by_loop, writes_in_double, writes_by_differences],
+    "ablate_head": [ablate_by_sum, ablate_a_copy, ablate_zero_output, ablate_zero_values],
+}
+
+WRONG = {
+    "split_heads": {
+        "three axes only": split_3d_only,
+        "cuts the graph": split_detached,
+        "a list": split_as_list,
+    },
+    "merge_heads": {
+        "four axes only": merge_4d_only,
+        "through numpy": merge_in_numpy,
+        "transposed": merge_transposed,
+    },
+    "MultiHeadAttention": {
+        "made of nn.Linear": LayerOfLinears,
+        "mask of a fixed size": LayerWithAMaskOfFixedSize,
+        "cuts the graph": LayerThatDetaches,
+        "drops in eval mode": LayerThatAlwaysDrops,
+        "never drops": LayerThatNeverDrops,
+        "drops its output": LayerThatDropsItsOutput,
+        "large initial weights": LayerOfLargeWeights,
+    },
+    "head_writes": known("head_writes")
+    | {
+        "a list": writes_as_list,
+        "no gradient": writes_without_graph,
+        "changes the layer": writes_that_spoil_the_layer,
+        "one batch dimension only": writes_one_batch_dimension,
+    },
+    "ablate_head": known("ablate_head")
+    | {
+        "changes the layer": ablate_for_good,
+        "no gradient": ablate_without_graph,
+        "always the first head": ablate_always_the_first,
+    },
+}

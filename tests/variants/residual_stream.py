@@ -1,0 +1,496 @@
+"""Chapter 2."""
+
+import math
+from functools import reduce
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+# ------------------------------------------------------------------ residual_add
+
+
+def add_named(x, sublayer):
+    write = sublayer(x)
+    return write + x
+
+
+def add_by_stack(x, sublayer):
+    return torch.stack([x, sublayer(x)]).sum(0)
+
+
+def add_in_place_of_a_copy(x, sublayer):
+    new = x.clone()
+    new += sublayer(x)
+    return new
+
+
+def add_replaces(x, sublayer):
+    return sublayer(x)
+
+
+def add_forgets(x, sublayer):
+    x + sublayer(x)
+    return x
+
+
+def add_subtracts(x, sublayer):
+    return x - sublayer(x)
+
+
+def add_difference(x, sublayer):
+    return sublayer(x) - x
+
+
+def add_averages(x, sublayer):
+    return torch.stack([x, sublayer(x)]).mean(0)
+
+
+def add_stream_twice(x, sublayer):
+    y = x + sublayer(x)
+    return x + y
+
+
+def add_multiplies(x, sublayer):
+    return x * sublayer(x)
+
+
+def add_applied_twice(x, sublayer):
+    y = sublayer(x)
+    return x + sublayer(y)
+
+
+def add_overwritten_first(x, sublayer):
+    x = sublayer(x)
+    return x + sublayer(x)
+
+
+def add_in_place(x, sublayer):
+    x += sublayer(x)
+    return x
+
+
+def add_calls_twice(x, sublayer):
+    assert sublayer(x).shape == x.shape
+    return x + sublayer(x)
+
+
+def add_detached(x, sublayer):
+    with torch.no_grad():
+        write = sublayer(x)
+    return x + write
+
+
+def add_cuts_the_skip(x, sublayer):
+    return x.detach() + sublayer(x)
+
+
+def add_as_list(x, sublayer):
+    return [x, sublayer(x)]
+
+
+# ------------------------------------------------------------------ run_stream
+
+
+def run_by_reduce(x, sublayers):
+    ledger = []
+
+    def step(x, sublayer):
+        ledger.append(sublayer(x))
+        return x + ledger[-1]
+
+    return reduce(step, sublayers, x), ledger
+
+
+def run_by_recursion(x, sublayers):
+    if not sublayers:
+        return x, []
+    write = sublayers[0](x)
+    stream, rest = run_by_recursion(x + write, sublayers[1:])
+    return stream, [write] + rest
+
+
+def run_by_differences(x, sublayers):
+    streams = [x]
+    for sublayer in sublayers:
+        streams.append(streams[-1] + sublayer(streams[-1]))
+    return streams[-1], [b - a for a, b in zip(streams, streams[1:])]
+
+
+def run_by_index(x, sublayers):
+    writes = [None] * len(sublayers)
+    for i in range(len(sublayers)):
+        writes[i] = sublayers[i](x)
+        x = torch.add(x, writes[i])
+    return x, tuple(writes)
+
+
+def loop(record="write", keep=1.0, reads="stream", order=lambda layers: layers, start=False):
+    """A loop over the sub-layers, with the given mistake in it."""
+
+    def run(x, sublayers):
+        first, write, total = x, x, 0
+        ledger = [x] if start else []
+        for sublayer in order(sublayers):
+            read = {"stream": x, "start": first, "write": write}[reads]
+            write = sublayer(read)
+            total = total + write
+            before, x = x, keep * x + write
+            ledger.append({"write": write, "stream": x, "input": before, "sum": total}[record])
+        return x, ledger
+
+    return run
+
+
+def run_ledger_reversed(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        ledger.insert(0, sublayer(x))
+        x = x + ledger[0]
+    return x, ledger
+
+
+def run_only_last_added(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        result = x + write
+        ledger.append(write)
+    return (result if sublayers else x), ledger
+
+
+def run_without_start(x, sublayers):
+    _, ledger = run_by_reduce(x, sublayers)
+    return torch.stack(ledger).sum(0), ledger
+
+
+def run_returns_in_loop(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        x = x + write
+        ledger.append(write)
+        return x, ledger
+    return x, ledger
+
+
+def run_in_place(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        ledger.append(sublayer(x))
+        x += ledger[-1]
+    return x, ledger
+
+
+def run_in_place_on_a_copy(x, sublayers):
+    x, ledger = x.clone(), []
+    for sublayer in sublayers:
+        ledger.append(sublayer(x))
+        x += ledger[-1]  # an entry that is x itself grows with it
+    return x, ledger
+
+
+def run_adds_into_the_write(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        ledger.append(write)
+        x = write.add_(x)
+    return x, ledger
+
+
+def run_calls_twice(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        ledger.append(sublayer(x))
+        x = x + sublayer(x)
+    return x, ledger
+
+
+def run_stacked(x, sublayers):
+    stream, ledger = run_by_reduce(x, sublayers)
+    return stream, torch.stack(ledger) if ledger else []
+
+
+def run_stream_only(x, sublayers):
+    return run_by_reduce(x, sublayers)[0]
+
+
+def run_swapped(x, sublayers):
+    return run_by_reduce(x, sublayers)[::-1]
+
+
+def run_detached(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        x = x + write
+        ledger.append(write.detach())
+    return x, ledger
+
+
+def run_norms(x, sublayers):
+    stream, ledger = run_by_reduce(x, sublayers)
+    return stream, [write.norm() for write in ledger]
+
+
+# ------------------------------------------------------------------ gradient_norms
+
+
+def kept_streams(x, sublayers, residual=True):
+    streams = [x.detach().clone().requires_grad_()]
+    for sublayer in sublayers:
+        write = sublayer(streams[-1])
+        streams.append(streams[-1] + write if residual else write)
+    return streams
+
+
+def norms_by_retained(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    for stream in streams:
+        stream.retain_grad()
+    streams[-1].sum().backward()
+    return [float(stream.grad.norm()) for stream in streams]
+
+
+def norms_by_chain(x, sublayers, residual=True):
+    """Back through one sub-layer at a time."""
+    streams = kept_streams(x, sublayers, residual)
+    g = torch.ones_like(x)
+    norms = [math.sqrt(g.numel())]
+    for stream, sublayer in zip(streams[-2::-1], list(sublayers)[::-1]):
+        read = stream.detach().requires_grad_()
+        (back,) = torch.autograd.grad(sublayer(read), read, g)
+        g = g + back if residual else back
+        norms.insert(0, g.pow(2).sum().sqrt().item())
+    return norms
+
+
+def norms_by_hooks(x, sublayers, residual=True):
+    norms = {}
+    x = x.detach().requires_grad_()
+    x.register_hook(lambda g: norms.update({0: g.norm().item()}))
+    for i, sublayer in enumerate(sublayers, 1):
+        x = x + sublayer(x) if residual else sublayer(x)
+        x.register_hook(lambda g, i=i: norms.update({i: g.norm().item()}))
+    x.sum().backward()
+    return [norms[i] for i in sorted(norms)]
+
+
+def norms_by_jvp(x, sublayers, residual=True):
+    def rest(x, first):
+        for sublayer in sublayers[first:]:
+            x = x + sublayer(x) if residual else sublayer(x)
+        return x.sum()
+
+    streams = kept_streams(x, sublayers, residual)
+    return [
+        torch.autograd.functional.jacobian(lambda y: rest(y, i), s.detach()).norm()
+        for i, s in enumerate(streams)
+    ]
+
+
+def gradients(x, sublayers, residual=True, scalar=torch.sum):
+    streams = kept_streams(x, sublayers, residual)
+    return streams, torch.autograd.grad(scalar(streams[-1]), streams)
+
+
+def reduced(of, scalar=torch.sum):
+    def norms(x, sublayers, residual=True):
+        return [of(g).item() for g in gradients(x, sublayers, residual, scalar)[1]]
+
+    return norms
+
+
+def listed(f):
+    return lambda x, sublayers, residual=True: f(norms_by_retained(x, sublayers, residual))
+
+
+def norms_of_streams(x, sublayers, residual=True):
+    return [s.norm().item() for s in kept_streams(x, sublayers, residual)]
+
+
+def norms_one_step(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    steps = [
+        torch.autograd.grad(b.sum(), a, retain_graph=True)[0] for a, b in zip(streams, streams[1:])
+    ]
+    return [g.norm().item() for g in steps] + [math.sqrt(x.numel())]
+
+
+def norms_accumulated(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    for stream in streams:
+        stream.retain_grad()
+    sum(stream.sum() for stream in streams).backward()
+    return [stream.grad.norm().item() for stream in streams]
+
+
+def norms_on_the_caller(x, sublayers, residual=True):
+    """Leaves its gradient in the caller's x: a second call adds to it."""
+    x.requires_grad_()
+    streams = [x]
+    for sublayer in sublayers:
+        streams.append(x + sublayer(x) if residual else sublayer(x))
+        x = streams[-1]
+        x.retain_grad()
+    x.sum().backward()
+    return [stream.grad.norm().item() for stream in streams]
+
+
+def norms_detached(x, sublayers, residual=True):
+    streams = [x.detach().requires_grad_()]
+    for sublayer in sublayers:
+        y = streams[-1] + sublayer(streams[-1]) if residual else sublayer(streams[-1])
+        streams.append(y.detach().requires_grad_())
+    streams[-1].sum().backward()
+    return [0.0 if s.grad is None else s.grad.norm().item() for s in streams]
+
+
+def norms_as_tensor(x, sublayers, residual=True):
+    return torch.tensor(norms_by_retained(x, sublayers, residual))
+
+
+def norms_in_place(x, sublayers, residual=True):
+    norms = norms_by_retained(x, sublayers, residual)
+    x.mul_(0)
+    return norms
+
+
+def gradients_themselves(x, sublayers, residual=True):
+    return list(gradients(x, sublayers, residual)[1])
+
+
+# ------------------------------------------------------------------ max_cosine
+
+
+def cosine_by_loops(vectors):
+    largest = 0.0
+    for i in range(len(vectors)):
+        for j in range(i):
+            c = vectors[i] @ vectors[j] / (vectors[i].norm() * vectors[j].norm())
+            largest = max(largest, abs(float(c)))
+    return largest
+
+
+def cosine_by_triangle(vectors):
+    G = vectors @ vectors.T
+    lengths = G.diagonal().sqrt()
+    C = G / lengths[:, None] / lengths
+    i, j = torch.triu_indices(*C.shape, offset=1)
+    return C[i, j].abs().max()
+
+
+def cosine_by_library(vectors):
+    C = F.cosine_similarity(vectors[:, None], vectors, dim=-1)
+    return C.masked_fill(torch.eye(len(C), dtype=torch.bool), 0).abs().max().item()
+
+
+def cosine_in_numpy(vectors):
+    v = vectors.double().numpy()
+    v = v / (v**2).sum(1, keepdims=True) ** 0.5
+    return max(abs(v @ v.T)[~np.eye(len(v), dtype=bool)])
+
+
+def cosine_in_place(vectors):
+    vectors /= vectors.norm(dim=-1, keepdim=True)
+    return cosine_by_loops(vectors)
+
+
+def cosine_of_all(vectors):
+    C = F.normalize(vectors, dim=-1) @ F.normalize(vectors, dim=-1).T
+    return C.abs()
+
+
+def cosine_sampled(vectors):
+    i, j = torch.randint(len(vectors), (2, 3))
+    return F.cosine_similarity(vectors[i], vectors[j]).abs().max().item() * 0.99
+
+
+def cosine_with_eps(vectors):
+    unit = vectors / (vectors.norm(dim=-1, keepdim=True) + 1e-2)
+    return cosine_by_triangle(unit).item() * (unit.norm(dim=-1).min().item() ** 2)
+
+
+RIGHT = {
+    "residual_add": [add_named, add_by_stack, add_in_place_of_a_copy],
+    "run_stream": [run_by_reduce, run_by_recursion, run_by_differences, run_by_index],
+    "gradient_norms": [norms_by_retained, norms_by_chain, norms_by_hooks, norms_by_jvp],
+    "max_cosine": [cosine_by_loops, cosine_by_triangle, cosine_by_library, cosine_in_numpy],
+}
+
+WRONG = {
+    "residual_add": {
+        "replaced": add_replaces,
+        "ignored": add_forgets,
+        "subtracted": add_subtracts,
+        "difference": add_difference,
+        "averaged": add_averages,
+        "stream_twice": add_stream_twice,
+        "multiplied": add_multiplies,
+        "applied_twice": add_applied_twice,
+        "overwritten_first": add_overwritten_first,
+        "in place": add_in_place,
+        "calls twice": add_calls_twice,
+        "no gradient through the sub-layer": add_detached,
+        "no gradient past the sub-layer": add_cuts_the_skip,
+        "a list": add_as_list,
+    },
+    "run_stream": {
+        "replaced": loop(keep=0.0),
+        "ledger_of_streams": loop("stream"),
+        "ledger_of_inputs": loop("input"),
+        "ledger_of_sums": loop("sum"),
+        "ledger_with_start": loop(start=True),
+        "ledger_reversed": run_ledger_reversed,
+        "order_reversed": loop(order=reversed),
+        "all_read_start": loop(reads="start"),
+        "reads_last_write": loop(reads="write"),
+        "only_last_added": run_only_last_added,
+        "without_start": run_without_start,
+        "returns_in_loop": run_returns_in_loop,
+        "last_skipped": loop(order=lambda layers: layers[:-1]),
+        "first_skipped": loop(order=lambda layers: layers[1:]),
+        "first_again": loop(order=lambda layers: layers[:1] * len(layers)),
+        "in place": run_in_place,
+        "in place, on a copy": run_in_place_on_a_copy,
+        "adds into the write": run_adds_into_the_write,
+        "calls twice": run_calls_twice,
+        "a stacked ledger": run_stacked,
+        "no ledger": run_stream_only,
+        "ledger first": run_swapped,
+        "a detached ledger": run_detached,
+        "norms in the ledger": run_norms,
+    },
+    "gradient_norms": {
+        "residual_ignored": lambda x, layers, residual=True: norms_by_retained(x, layers),
+        "never_residual": lambda x, layers, residual=True: norms_by_retained(x, layers, False),
+        "residual_negated": lambda x, f, residual=True: norms_by_retained(x, f, not residual),
+        "reversed": listed(lambda norms: norms[::-1]),
+        "final_missing": listed(lambda norms: norms[:-1]),
+        "start_missing": listed(lambda norms: norms[1:]),
+        "all_at_start": listed(lambda norms: [norms[0]] * len(norms)),
+        "all_at_end": listed(lambda norms: [norms[-1]] * len(norms)),
+        "streams": norms_of_streams,
+        "one_step": norms_one_step,
+        "accumulated": norms_accumulated,
+        "of_the_mean": reduced(torch.norm, torch.mean),
+        "of_the_squares": reduced(torch.norm, lambda x: (x * x).sum()),
+        "squared": reduced(lambda g: (g * g).sum()),
+        "mean_size": reduced(lambda g: g.abs().mean()),
+        "largest": reduced(lambda g: g.abs().max()),
+        "summed": reduced(torch.sum),
+        "mean_over_positions": reduced(lambda g: g.norm(dim=-1).mean()),
+        "leaves gradients behind": norms_on_the_caller,
+        "detached between sub-layers": norms_detached,
+        "a tensor": norms_as_tensor,
+        "changes x": norms_in_place,
+        "the gradients themselves": gradients_themselves,
+    },
+    "max_cosine": {
+        "in place": cosine_in_place,
+        "all cosines": cosine_of_all,
+        "some pairs": cosine_sampled,
+        "lengths not quite 1": cosine_with_eps,
+    },
+}
