@@ -102,13 +102,13 @@ def test_nothing_but_definitions_is_run(only, student, tmp_path):
 # ------------------------------------------------------------------ what students do
 
 
-def test_helpers_and_constants_come_along(only, student, tmp_path):
+def test_own_functions_and_constants_come_along(only, student, tmp_path):
     import torch
 
     only("attention")
     changed = CHAPTER_3 | {
         "constants": "from math import sqrt\n\n# added to no score\nNOTHING, ALL = 0.0, -math.inf",
-        "helper": "def _scores(Q, K):\n    # one row a query\n    return Q @ K.mT / sqrt(Q.shape[-1])",
+        "more": "def _scores(Q, K):\n    # one row a query\n    return Q @ K.mT / sqrt(Q.shape[-1])",
         "unused": "def unused():\n    pass",
         "attention": """\
 def attention(Q, K, V, mask=None, dropout=NOTHING):
@@ -134,7 +134,7 @@ def test_the_component_of_its_own_notebook_is_taken(only, student):
     assert text.count("def attention") == 1
 
 
-def test_clashing_helpers_are_told_apart(only, student, tmp_path):
+def test_clashing_functions_are_told_apart(only, student, tmp_path):
     import torch
 
     only("MultiHeadAttention")
@@ -147,7 +147,7 @@ def test_clashing_helpers_are_told_apart(only, student, tmp_path):
         "split_heads": """\
 def split_heads(x, n_head):
     *batch, T, d = _shape(x)
-    assert d % n_head == 0, f"{_shape(x)} and _shape {n_head}"
+    assert d % n_head == 0, f"{_shape(x)!s:>{len(_shape(x))}} and {{_shape}} {n_head}"
     return x.reshape(*batch, T, n_head, d // n_head).transpose(-3, -2)""",
         "merge_heads": """\
 def merge_heads(x):
@@ -158,22 +158,22 @@ def merge_heads(x):
     }
     text = assemble(student(three, four)).text
     assert text.count("def _shape(") == 1 and text.count("def _shape_2(") == 1
-    assert 'f"{_shape_2(x)} and _shape {n_head}"' in text
+    assert 'f"{_shape_2(x)!s:>{len(_shape_2(x))}} and {{_shape}} {n_head}"' in text
     assert "def inner(_shape)" in text and "inner(_shape_2(x))" in text
     layer = load(text, tmp_path).MultiHeadAttention(12, 3)
     assert layer(torch.randn(2, 5, 12)).shape == (2, 5, 12)
 
 
-def test_the_same_helper_in_two_notebooks_is_written_once(only, student):
+def test_the_same_function_in_two_notebooks_is_written_once(only, student):
     only("MultiHeadAttention")
-    helper = {"h": "SCALE = 1.0\n\n\ndef _shape(x):\n    return x.shape[-1] * SCALE"}
-    three = CHAPTER_3 | helper | {"attention": ATTENTION.replace("Q.shape[-1]", "_shape(Q)")}
+    shared = {"h": "SCALE = 1.0\n\n\ndef _shape(x):\n    return x.shape[-1] * SCALE"}
+    three = CHAPTER_3 | shared | {"attention": ATTENTION.replace("Q.shape[-1]", "_shape(Q)")}
     four = dict(CHAPTER_4)
     four["split_heads"] += "\n\n\ndef use(x):\n    return _shape(x)"
     four["merge_heads"] = four["merge_heads"].replace("x.shape\n", "x.shape[:use(x) * 0 or None]\n")
-    text = assemble(student(three, four | helper)).text
+    text = assemble(student(three, four | shared)).text
     assert text.count("def _shape") == 1 and text.count("SCALE = ") == 1
-    other = {"h": helper["h"].replace("1.0", "2.0")}
+    other = {"h": shared["h"].replace("1.0", "2.0")}
     text = assemble(student(three, four | other)).text
     assert "SCALE_2 = 2.0" in text and "def _shape_2" in text and "x.shape[-1] * SCALE_2" in text
 
@@ -198,7 +198,7 @@ def test_imports_that_clash_are_told_apart(only, student, tmp_path):
     assert text.count("functional as F") == 1
 
 
-def test_a_helper_named_like_a_builtin_stays_apart_from_it(only, student):
+def test_a_function_named_like_a_builtin_stays_apart_from_it(only, student):
     only("MultiHeadAttention")
     three = CHAPTER_3 | {
         "h": "def len(x):\n    return x.shape[-1]",
@@ -371,7 +371,7 @@ def test_a_wrong_component_is_refused_or_filled(only, student, tmp_path):
     assert reasons(got)["softmax"].startswith("failed its check: ")
     assert "course, in place of components that are not done: softmax" in got.text
     comment = got.text[: got.text.index("def softmax")].split("\n\n")[-1].strip()
-    assert comment.startswith("# Stand-in of the course for softmax: failed its check: ")
+    assert comment == "# Stand-in of the course for softmax (failed its check)."
     assert "F.softmax(x, dim)" in got.text and "standins" not in got.text
     assert "A = softmax(S if mask" in got.text
     load(got.text, tmp_path)

@@ -41,6 +41,6 @@ def assemble(folder: str | Path, fill: bool = False, limit: float = LIMIT) -> As
         return Assembly(None, problems, remarks)
     filled = {p.component for p in parts if p.standin}
     problems = tuple(p for p in problems if p.component in filled)
-    text = write(parts, Names(parts), {p.component: p.reason for p in problems})
+    text = write(parts, Names(parts), {p.component: p.status for p in problems})
     try_import(text, limit)
     return Assembly(text, problems, remarks)

@@ -33,6 +33,7 @@ CONTRACT = (
     "generate",
     "load_gpt2_weights",
 )
+ALONE = "cannot be taken along"
 STANDINS = Path(__file__).resolve().parents[1] / "standins"
 
 
@@ -42,7 +43,12 @@ class Problem:
 
     component: str
     notebook: str
-    reason: str
+    status: str  # "missing", "not started", "failed its check" or "cannot be taken along"
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        return f"{self.status}: {self.why}" if self.why else self.status
 
 
 class Build:
@@ -93,11 +99,11 @@ class Build:
 
     def _own(self, place: Place) -> Part | None:
         if place.definition is None or place.stub:
-            self._problem(place, "not started" if place.stub else f"missing: {place.why}")
+            self._problem(place, "not started" if place.stub else "missing", place.why)
             return None
         own = part(place)
         if own.faults:
-            self._problem(place, own.faults[0])
+            self._problem(place, ALONE, own.faults[0])
         return own
 
     def _check(self, parts: list[Part]) -> None:
@@ -105,19 +111,19 @@ class Build:
             if verdict.status == "not started":
                 self._problem(p.place, "not started")
             elif not verdict.done:
-                self._problem(p.place, f"failed its check: {verdict.why}")
+                self._problem(p.place, "failed its check", verdict.why)
 
     def _clashes(self, parts: list[Part]) -> bool:
         names = Names(parts)
         found = {p.component: c for p in parts if not p.standin and (c := names.clashes(p))}
         for component, clashes in found.items():
-            self._problem(self.own[component].place, clashes[0])
+            self._problem(self.own[component].place, ALONE, clashes[0])
         return bool(found)
 
-    def _problem(self, place: Place, reason: str) -> None:
+    def _problem(self, place: Place, status: str, why: str = "") -> None:
         assignment = COMPONENTS[place.component]
         notebook = str(place.notebook.path) if place.notebook else assignment.path
-        self.problems[place.component] = Problem(place.component, notebook, reason.rstrip("."))
+        self.problems[place.component] = Problem(place.component, notebook, status, why.rstrip("."))
 
 
 @cache

@@ -129,6 +129,19 @@ class Names:
 
 def _renamed(text: str, reference: Reference, new: str) -> str:
     word = re.compile(rf"(?<![\w.]){re.escape(reference.name)}(?!\w)")
-    if reference.string:  # places inside an f-string are not to be had from older Pythons
-        return re.sub(r"\{[^{}]*\}", lambda m: word.sub(new, m[0]), text)
-    return word.sub(new, text)
+    return _in_braces(text, word, new) if reference.string else word.sub(new, text)
+
+
+def _in_braces(text: str, word: re.Pattern, new: str) -> str:
+    """Rename inside the braces of an f-string, where older Pythons do not say what lies where."""
+    out, depth, i = "", 0, 0
+    while i < len(text):
+        here = word.match(text, i) if depth else None
+        if here:
+            out, i = out + new, here.end()
+        elif not depth and text[i : i + 2] in ("{{", "}}"):
+            out, i = out + text[i : i + 2], i + 2
+        else:
+            depth += (text[i] == "{") - (text[i] == "}")
+            out, i = out + text[i], i + 1
+    return out

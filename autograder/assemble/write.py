@@ -21,7 +21,7 @@ MODE = black.Mode(line_length=WIDTH, magic_trailing_comma=False)
 
 
 def write(parts: list[Part], names: Names, reasons: dict[str, str]) -> str:
-    """The text of gpt2.py. `reasons` says of each stand-in why it is there."""
+    """The text of gpt2.py. `reasons` says in a word why a stand-in is there."""
     order = _Order(parts, names)
     pieces = [f'"""{_header(parts)}"""']
     if any(p.place.notebook.definitions.future for p in parts):
@@ -43,7 +43,8 @@ def write(parts: list[Part], names: Names, reasons: dict[str, str]) -> str:
 
 
 class _Order:
-    """Each unit once: a component's own helpers before it, and before each what it reads at once."""
+    """Each unit once: before a component what it uses of its notebook, before all what they read
+    at once."""
 
     def __init__(self, parts: list[Part], names: Names):
         self.parts = {p.component: p for p in parts}
@@ -81,9 +82,7 @@ def _marked(unit: Unit, names: Names, reasons: dict[str, str]) -> str:
     component = names.component.get(unit.key)
     if component not in reasons:
         return source
-    said = f"Stand-in of the course for {component}: {reasons[component]}"
-    comment = textwrap.wrap(said, WIDTH - 2, break_on_hyphens=False)
-    return "\n".join(f"# {line}" for line in comment) + f"\n{source}"
+    return f"# Stand-in of the course for {component} ({reasons[component]}).\n{source}"
 
 
 def _header(parts: list[Part]) -> str:

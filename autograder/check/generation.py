@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
+from autograder.check.component import (
+    Component,
+    Fixture,
+    Inputs,
+    Mistake,
+    Property,
+    failure,
+)
 from autograder.check.draw import choice, normal
 from autograder.check.properties import any_device, property_of, unchanged
-from autograder.check.randomness import generator_decides
+from autograder.check.randomness import generator_decides, same
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form
 from autograder.oracle import generation as oracle
@@ -48,7 +55,9 @@ def sampling_fixtures(rng):
         Fixture("top_k", case(STEEP, FLAT, top_k=3), weight=1.5),
         Fixture("top_p", case(STEEP, FLAT, top_p=0.5), weight=1.5),
         Fixture("top_p where one token is enough", case(STEEP, SURE, top_p=0.7), weight=1.0),
-        Fixture("all three", case(STEEP, FLAT, temperature=more_heat, top_k=3, top_p=0.65), weight=1.5),
+        Fixture(
+            "all three", case(STEEP, FLAT, temperature=more_heat, top_k=3, top_p=0.65), weight=1.5
+        ),
     ]
 
 
@@ -71,7 +80,10 @@ def frequencies(inputs: Inputs, value):
 
 
 def distribution(logits, temperature, top_k, top_p, generator, n, **switches):
-    return oracle.next_distribution(logits, temperature, top_k, top_p, **switches)
+    p = oracle.next_distribution(logits, temperature, top_k, top_p, **switches)
+    if np.isnan(p).any():
+        raise ValueError("nothing is left to draw from")
+    return p
 
 
 def sampling_mistake(name, says, look="", **switches):
@@ -99,7 +111,7 @@ SAMPLE_NEXT = Component(
             "Then it keeps everything: min(top_k, V).",
             weight=0.5,
         ),
-        generator_decides,
+        generator_decides(n=30),
         unchanged,
         any_device,
     ),
@@ -228,10 +240,11 @@ def generate_fixtures(rng):
         # After the prompt (0, 1, 2) the next token has the probabilities NEXT in some order, and so
         # has the one after it, in an order for each choice of the first.
         NEXT, tau = np.array([0.57, 0.15, 0.12, 0.09, 0.07]), 0.5
-        table = np.zeros((5, 5, 5))
-        table[2, 2] = tau * np.log(rng.permutation(NEXT))
-        table[3] = [tau * np.log(rng.permutation(NEXT)) - table[2, 2] for _ in NEXT]
-        inputs = {"table": table.astype(np.float32), "other": np.zeros((5, 5, 5), np.float32)}
+        first, *second = (tau * np.log(rng.permutation(NEXT)) for _ in range(6))
+        table = rng.standard_normal((5, 5, 5))
+        table[2, 2] = first - table[0, 0] - table[1, 1]
+        table[3] = second - first
+        inputs = {"table": table.astype(np.float32), "other": table[::-1].astype(np.float32)}
         inputs |= {"training": False, "prompt": np.array([[0, 1, 2]]), "new": 2}
         inputs |= {"temperature": tau, "top_k": 4, "top_p": 0.75, "use_cache": True}
         return inputs | {"generator": Seed(int(rng.integers(1, 10**6))), "n": MANY}
@@ -280,16 +293,12 @@ def continued(
     made, keep = how.pop("made", new), how.pop("keep", "all")
     if n == 1:
         return oracle.greedy(table, prompt, made, keep=keep, **how), mode
-    if made != new or keep != "all":
-        return np.zeros(_shape(prompt, made, keep, n, len(table))), mode
+    T = prompt.shape[1]
+    width = {"all": T + made, "new": made, "seen": min(T + made, len(table) + 1)}[keep]
+    if width != T + new:
+        return np.zeros((len(prompt) * n, width)), mode
     draw = lambda logits: oracle.next_distribution(logits, temperature, top_k, top_p)  # noqa: E731
     return oracle.joint(table, prompt, new, draw, **how), mode
-
-
-def _shape(prompt, made, keep, n, n_positions):
-    T = prompt.shape[1]
-    widths = {"all": T + made, "new": made, "seen": min(T + made, n_positions + 1)}
-    return len(prompt) * n, widths[keep]
 
 
 def mistake(name, says, look="", **switches):
@@ -303,6 +312,24 @@ def sampled_only(name, says, look="", **changes):
         return continued(**inputs | (changes if inputs["n"] > 1 else {}))
 
     return Mistake(name, wrong, says, look)
+
+
+def _cold(c, inputs):
+    """With temperature 0, under two seeds."""
+    few = inputs | {"temperature": 0, "n": 30}
+    return [c.call(few | {"generator": Seed(seed)}) for seed in (1, 2)]
+
+
+def _cold_verdict(c, inputs, answers):
+    if any(a.failure for a in answers):
+        return failure(next(a for a in answers if a.failure), "with temperature 0")
+    first, second = (a.value[0] for a in answers)
+    if not same(first, second):
+        return Trouble(
+            "With temperature 0 the result is still random.",
+            look="Hand temperature to sample_next.",
+        )
+    return None
 
 
 def _recorded(c, inputs, answers):
@@ -339,8 +366,9 @@ GENERATE = Component(
             "With max_new_tokens = 0 the prompt comes back.",
             weight=0.5,
         ),
+        Property("temperature 0 leaves nothing to chance", _cold, _cold_verdict, weight=0.5),
         Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
-        generator_decides,
+        generator_decides(n=30),
         unchanged,
     ),
     mistakes=(
@@ -422,9 +450,6 @@ GENERATE = Component(
             "It always takes the largest logit.",
             "Let sample_next choose, with temperature, top_k and top_p.",
             temperature=0,
-        ),
-        sampled_only(
-            "temperature_not_passed", "temperature is not handed to sample_next.", temperature=1.0
         ),
         sampled_only("top_k_not_passed", "top_k is not handed to sample_next.", top_k=None),
         sampled_only("top_p_not_passed", "top_p is not handed to sample_next.", top_p=None),

@@ -41,7 +41,7 @@ def locate(notebooks: list[CourseNotebook], component: str) -> Place:
 def _why_missing(notebook: CourseNotebook, component: str) -> str:
     found = notebook.definitions
     if notebook.unreadable:
-        return notebook.unreadable
+        return notebook.unreadable.replace(str(notebook.path), notebook.path.name)
     if component in found.broken:
         return found.broken[component]
     if component in found.found:

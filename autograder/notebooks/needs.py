@@ -103,7 +103,7 @@ def _from_star(found: Definitions, name: str) -> Definition | None:
     """The import that `from module import *` stands for."""
     for module in reversed(found.stars):
         root = module.split(".")[0]
-        if root == "torch" or root in sys.stdlib_module_names:
+        if root in ("torch", "jaxtyping") or root in sys.stdlib_module_names:
             if hasattr(import_module(module), name):
                 return Definition(name, "import", f"from {module} import {name}", 0, 0)
     return None

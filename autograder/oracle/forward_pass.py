@@ -98,18 +98,18 @@ def gpt2(
     *,
     embed=embed,
     order=range,
-    step=lambda x, write, start: x + write,
+    step=lambda x, write, start, p: x + write,
     norm=last_norm,
     unembed=unembed,
 ):
     """ids (..., T) -> logits (..., T, V); p holds E, P, blocks.0.ln_1.gamma …
 
     order  L -> the blocks to go through
-    step   the stream, what a block adds to it, and the embedded tokens -> the new stream
+    step   the stream, what a block adds to it, the embedded tokens, p -> the new stream
     """
     start = x = embed(ids, p)
     for i in order(n_layer(p)):
-        x = step(x, block(x, within(p, f"blocks.{i}."), n_head) - x, start)
+        x = step(x, block(x, within(p, f"blocks.{i}."), n_head) - x, start, p)
     return unembed(norm(x, p), p)
 
 

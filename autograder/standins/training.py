@@ -60,7 +60,7 @@ def adamw_step(
     optimizer = torch.optim.AdamW([param], lr, betas, eps, weight_decay)
     step = torch.tensor(float(state["step"]))
     optimizer.state[param] = {"step": step, "exp_avg": state["m"], "exp_avg_sq": state["v"]}
-    before, param.grad = param.grad, grad
+    before, param.grad = param.grad, grad.detach()
     optimizer.step()
     param.grad = before
     state["step"] += 1

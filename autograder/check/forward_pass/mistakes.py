@@ -37,20 +37,8 @@ def _from_the_end(ids, p):
     return p["E"][ids] + p["P"][-ids.shape[-1] :]
 
 
-def _same_norm_everywhere(x, write, start, p=None):
-    return oracle.last_norm(x + write, p)
-
-
-def _norm_in_every_block(init, state=None, ids=None, targets=None):
-    step = partial(_same_norm_everywhere, p=state)
-    return whole(init, state, ids, targets, step=lambda x, w, s: step(x, w, s))
-
-
-def _norm_first(init, state=None, ids=None, targets=None):
-    def embed(ids, p):
-        return oracle.last_norm(oracle.embed(ids, p), p)
-
-    return whole(init, state, ids, targets, embed=embed, norm=lambda x, p: x)
+def _as_it_is(x, p):
+    return x
 
 
 MISTAKES = (
@@ -90,19 +78,23 @@ MISTAKES = (
     ),
     Mistake(
         "no_final_norm",
-        partial(whole, norm=lambda x, p: x),
+        partial(whole, norm=_as_it_is),
         "The last LayerNorm is missing.",
         "x = self.ln_f(x), after the last block.",
     ),
     Mistake(
         "norm_first",
-        _norm_first,
+        partial(
+            whole, embed=lambda ids, p: oracle.last_norm(oracle.embed(ids, p), p), norm=_as_it_is
+        ),
         "ln_f comes before the blocks; it belongs after the last one.",
         "x = self.ln_f(x), after the last block.",
     ),
     Mistake(
         "norm_in_every_block",
-        _norm_in_every_block,
+        partial(
+            whole, step=lambda x, write, start, p: oracle.last_norm(x + write, p), norm=_as_it_is
+        ),
         "ln_f is applied after every block; it belongs after the last one only.",
         "Take it out of the loop.",
     ),
@@ -147,19 +139,19 @@ MISTAKES = (
     ),
     Mistake(
         "positions_in_every_block",
-        partial(whole, step=lambda x, write, start: x + write + start),
+        partial(whole, step=lambda x, write, start, p: x + write + start),
         "The embedded tokens are added again after every block.",
         EMBED,
     ),
     Mistake(
         "residual_twice",
-        partial(whole, step=lambda x, write, start: x + (x + write)),
+        partial(whole, step=lambda x, write, start, p: x + (x + write)),
         "x = x + block(x) adds the stream twice: the block does that already.",
         "x = block(x)",
     ),
     Mistake(
         "writes_only",
-        partial(whole, step=lambda x, write, start: write),
+        partial(whole, step=lambda x, write, start, p: write),
         "The stream itself is lost: after each block only what it added is kept.",
         "x = block(x)",
     ),

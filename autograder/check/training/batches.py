@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.properties import any_device, unchanged
+from autograder.check.properties import any_device, property_of, unchanged
 from autograder.check.randomness import generator_decides
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form
@@ -14,24 +14,22 @@ from autograder.oracle import training as oracle
 from autograder.probes import Call
 from autograder.probes.plain import Seed
 
-MANY = 6000  # windows: a share of 1/9 then has a deviation of 0.004, the tolerance is 0.03
+MANY = 1200  # windows: a share of 1/9 has a deviation of 0.009 then, a sixth of the tolerance
 
 
 def fixtures(rng):
-    B, T, N = choice(rng, (3, 5, 14), (4, 3, 11), (5, 4, 12))
+    (T,) = choice(rng, (5,), (3,), (4,))
 
-    def batch(N, starts=None, batch_size=MANY):
+    def batch(N, starts=None):
         # Every token occurs once, and none is a position: so each tells where it comes from.
         data = rng.choice(np.arange(100, 1000), N, replace=False)
         seed = Seed(int(rng.integers(1, 10**6)))
-        return dict(data=data, batch_size=batch_size, T=T, starts=starts, generator=seed)
+        return dict(data=data, batch_size=MANY, T=T, starts=starts, generator=seed)
 
-    last = N - T - 1
     return [
-        Fixture("a text of T + 1 tokens", batch(T + 1, batch_size=B), weight=1.0),
         Fixture("one place to start", batch(3 * T + 4, np.array([T - 1])), weight=1.5),
-        Fixture("given places to start", batch(N, np.array([1, last - 1, last])), weight=1.5),
-        Fixture("anywhere in the text", batch(N)),
+        Fixture("given places to start", batch(2 * T + 5, np.array([1, 3, 4])), weight=1.5),
+        Fixture("anywhere in the text", batch(2 * T + 5)),
     ]
 
 
@@ -85,7 +83,13 @@ GET_BATCH = Component(
     read=read,
     properties=(
         Property("each row is drawn by itself", lambda c, i: [c.call(i)], _rows_differ),
-        generator_decides,
+        property_of(
+            lambda c, i: i | {"data": i["data"][: i["T"] + 1], "batch_size": i["T"] + 2},
+            "a text of T + 1 tokens",
+            "It holds one window and its target: the only place to start is 0.",
+            weight=0.5,
+        ),
+        generator_decides(batch_size=40),
         unchanged,
         any_device,
     ),
@@ -139,9 +143,8 @@ GET_BATCH = Component(
         "the distance of x[:, t] from x[:, 0] in data",
         "the distance of y[:, t] from x[:, t] in data",
     ),
-    tolerance=Tolerance(0.0, 0.03),
+    tolerance=Tolerance(0.25, 0.03),
     look={
-        "a text of T + 1 tokens": "There is one window only, and it begins at 0.",
         "given places to start": "Draw from the entries of starts, all equally likely.",
         "anywhere in the text": "N tokens have N - T places to start: 0 to N - T - 1, equally likely.",
     },

@@ -1,0 +1,529 @@
+"""Chapter 6."""
+
+import math
+from dataclasses import asdict
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder import standins
+from autograder.check import find
+from autograder.standins import LayerNorm, PreNormBlock
+
+# ------------------------------------------------------------------ init_weights
+
+
+def init_by_structure(model, generator=None):
+    def normal(std, *tensors):
+        for tensor in tensors:
+            nn.init.normal_(tensor, 0.0, std, generator=generator)
+
+    def fill(value, *tensors):
+        for tensor in tensors:
+            nn.init.constant_(tensor, value)
+
+    L = len(model.blocks)
+    normal(0.02, model.E, model.P)
+    if not model.config.tie_weights:
+        normal(0.02, model.W_U)
+    for block in model.blocks:
+        a, f = block.attn, block.ffn
+        normal(0.02, a.W_Q, a.W_K, a.W_V, f.W_up)
+        normal(0.02 / math.sqrt(2 * L), a.W_O, f.W_down)
+        fill(0, a.b_Q, a.b_K, a.b_V, a.b_O, f.b_up, f.b_down, block.ln_1.beta, block.ln_2.beta)
+        fill(1, block.ln_1.gamma, block.ln_2.gamma)
+    fill(1, model.ln_f.gamma)
+    fill(0, model.ln_f.beta)
+
+
+def init_by_copy(model, generator=None):
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            if p.dim() == 1:
+                p.copy_(torch.full_like(p, "gamma" in name))
+                continue
+            std = 0.02
+            if name.split(".")[-1] in {"W_O", "W_down"}:
+                std /= (2 * model.config.n_layer) ** 0.5
+            p.copy_(torch.randn(p.shape, generator=generator) * std)
+
+
+def init_then_narrow(model, generator=None):
+    for name, p in model.named_parameters():
+        p.data.zero_()
+        if name.endswith("gamma"):
+            p.data += 1
+        if p.dim() > 1:
+            p.data.normal_(std=0.02, generator=generator)
+        if "W_O" in name or "W_down" in name:
+            p.data /= math.sqrt(2 * model.config.n_layer)
+
+
+def init_new_tensors(model, generator=None):
+    init_by_copy(model, generator)
+    for block in model.blocks:
+        W = torch.empty_like(block.attn.W_Q).normal_(0, 0.02, generator=generator)
+        block.attn.W_Q = nn.Parameter(W)
+
+
+def init_without_generator(model, generator=None):
+    init_by_copy(model)
+
+
+def init_with_a_seed(model, generator=None):
+    torch.manual_seed(42)
+    init_by_copy(model)
+
+
+def init_each_with_the_same_seed(model, generator=None):
+    for name, p in model.named_parameters():
+        if p.dim() > 1:
+            std = 0.02 * (2 * model.config.n_layer) ** (-0.5 * name.endswith(("W_O", "W_down")))
+            torch.manual_seed(generator.initial_seed() if generator else torch.initial_seed())
+            nn.init.normal_(p, 0.0, std)
+        else:
+            nn.init.constant_(p, float(name.endswith("gamma")))
+
+
+def init_a_copy(model, generator=None):
+    other = standins.GPT2(model.config)
+    init_by_copy(other, generator)
+    return other
+
+
+def init_frozen(model, generator=None):
+    init_by_copy(model, generator)
+    model.requires_grad_(False)
+
+
+def filled(deviation=0.02, write=lambda L: (2 * L) ** -0.5, vector=None, uniform=False):
+    """init_weights with one thing changed. deviation, vector: numbers, or from a parameter's name;
+    None leaves it as it is. write: factor for W_O and W_down, or from L and the name."""
+
+    def init_weights(model, generator=None):
+        L = model.config.n_layer
+        for name, p in model.named_parameters():
+            last = name.split(".")[-1]
+            if p.dim() < 2:
+                value = float(last == "gamma") if vector is None else vector(last)
+                if value is not None:
+                    nn.init.constant_(p, value)
+                continue
+            std = deviation(last, L) if callable(deviation) else deviation
+            if last in ("W_O", "W_down"):
+                std = 0.02 if std is None else std
+                std *= write(L, last) if write.__code__.co_argcount == 2 else write(L)
+            if std is None:
+                continue
+            if uniform:
+                nn.init.uniform_(p, -std, std, generator=generator)
+            else:
+                nn.init.normal_(p, 0.0, std, generator=generator)
+
+    return init_weights
+
+
+def half(L):
+    return (2 * L) ** -0.5
+
+
+INIT_MISTAKES = {
+    "writes_not_narrowed": filled(write=lambda L: 1),
+    "narrowed_by_L": filled(write=lambda L: L**-0.5),
+    "narrowed_without_root": filled(write=lambda L: 1 / (2 * L)),
+    "only_W_O": filled(write=lambda L, name: half(L) if name == "W_O" else 1),
+    "only_W_down": filled(write=lambda L, name: half(L) if name == "W_down" else 1),
+    "all_narrowed": filled(lambda name, L: 0.02 * half(L), write=lambda L: 1),
+    "blocks_narrowed": filled(
+        lambda name, L: 0.02 * (1 if name in ("E", "P", "W_U") else half(L)), write=lambda L: 1
+    ),
+    "tables_of_deviation_1": filled(lambda name, L: 1.0 if name in ("E", "P") else 0.02),
+    "E_of_deviation_1": filled(lambda name, L: 1.0 if name == "E" else 0.02),
+    "P_of_deviation_0.01": filled(lambda name, L: 0.01 if name == "P" else 0.02),
+    "variance_of_0.02": filled(0.02**0.5),
+    "uniform": filled(uniform=True),
+    "gamma_is_0": filled(vector=lambda name: 0.0),
+    "all_vectors_1": filled(vector=lambda name: 1.0),
+    "vectors_left": filled(vector=lambda name: None),
+    "tables_left": filled(lambda name, L: None if name in ("E", "P", "W_U") else 0.02),
+    "W_U_left": filled(lambda name, L: None if name == "W_U" else 0.02),
+}
+
+# ------------------------------------------------------------------ cross_entropy
+
+
+def loss_by_log_softmax(logits, targets):
+    log_p = torch.log_softmax(logits, dim=-1)
+    return -(log_p * F.one_hot(targets, logits.shape[-1])).sum(-1).mean()
+
+
+def loss_by_rows(logits, targets):
+    losses = []
+    for row, target in zip(logits.flatten(0, -2), targets.flatten()):
+        row = row - row.max()
+        losses.append(row.exp().sum().log() - row[target])
+    return torch.stack(losses).mean()
+
+
+def loss_in_double(logits, targets):
+    log_p = logits.double().log_softmax(-1)
+    return -torch.take_along_dim(log_p, targets.unsqueeze(-1), -1).mean().to(logits.dtype)
+
+
+def loss_naive(logits, targets):
+    p = logits.exp() / logits.exp().sum(-1, keepdim=True)
+    return -p.gather(-1, targets[..., None]).log().mean()
+
+
+def loss_underflows(logits, targets):
+    return -logits.softmax(-1).gather(-1, targets[..., None]).log().mean()
+
+
+def loss_as_float(logits, targets):
+    return loss_by_log_softmax(logits, targets).item()
+
+
+def loss_in_place(logits, targets):
+    logits -= logits.max(-1, keepdim=True).values
+    return loss_by_log_softmax(logits, targets)
+
+
+def loss_three_axes_only(logits, targets):
+    B, T, V = logits.shape
+    return F.cross_entropy(logits.view(B * T, V), targets.view(B * T))
+
+
+def loss_with_a_constant(logits, targets):
+    return loss_underflows(logits + 1e-9, targets) + 1e-3
+
+
+# ------------------------------------------------------------------ GPT2
+
+
+def init_weights(model, generator=None):
+    init_by_copy(model, generator)
+
+
+def cross_entropy(logits, targets):
+    return loss_by_log_softmax(logits, targets)
+
+
+class Model(nn.Module):
+    """A GPT-2 in other words; what follows changes a piece of it."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        V, d, T = config.vocab_size, config.d_model, config.n_positions
+        self.E, self.P = nn.Parameter(torch.zeros(V, d)), nn.Parameter(torch.zeros(T, d))
+        self.make_blocks(config)
+        self.ln_f = LayerNorm(d)
+        if not config.tie_weights:
+            self.W_U = nn.Parameter(torch.zeros(d, V))
+        self.start()
+
+    def make_blocks(self, config):
+        self.blocks = nn.Sequential(
+            *[
+                PreNormBlock(config.d_model, config.n_head, config.dropout)
+                for _ in range(config.n_layer)
+            ]
+        )
+
+    def start(self):
+        init_weights(self)
+
+    def refuse(self, ids):
+        T = ids.shape[1]
+        if T == 0 or T > self.config.n_positions:
+            raise ValueError("a wrong number of tokens")
+        if torch.any(ids < 0) or torch.any(ids >= self.config.vocab_size):
+            raise ValueError("an unknown token")
+
+    def embedded(self, ids):
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        x = F.embedding(ids, self.E) + F.embedding(positions, self.P)
+        return F.dropout(x, self.config.dropout, self.training)
+
+    def unembedding(self):
+        return self.E.T if self.config.tie_weights else self.W_U
+
+    def forward(self, ids):
+        self.refuse(ids)
+        return self.ln_f(self.blocks(self.embedded(ids))) @ self.unembedding()
+
+    def loss(self, ids, targets):
+        return cross_entropy(self(ids), targets)
+
+
+class ModelByEinsum(Model):
+    def make_blocks(self, config):
+        self.blocks = nn.ModuleList()
+        for _ in range(config.n_layer):
+            self.blocks.append(PreNormBlock(config.d_model, config.n_head, config.dropout))
+
+    def embedded(self, ids):
+        x = self.E[ids.flatten()].unflatten(0, ids.shape)
+        return nn.Dropout(self.config.dropout).train(self.training)(x + self.P[None, : ids.size(1)])
+
+    def forward(self, ids):
+        if not ids.is_meta:
+            self.refuse(ids)
+        x = self.embedded(ids)
+        for i in range(self.config.n_layer):
+            x = self.blocks[i](x)
+        return torch.einsum("btd,dv->btv", self.ln_f(x), self.unembedding())
+
+
+class ModelThatStartsItself(Model):
+    """It draws its weights alone, and computes its own loss."""
+
+    def start(self):
+        init_then_narrow(self)
+
+    def unembedding(self):
+        return self.E.clone().T if self.config.tie_weights else self.W_U
+
+    def loss(self, ids, targets):
+        logits = self.forward(ids)
+        return F.cross_entropy(logits.transpose(1, 2), targets)
+
+
+class TiedByCopy(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        self.W_U = nn.Parameter(self.E.detach().T.clone())
+
+    def unembedding(self):
+        return self.W_U
+
+
+class TiedByOldView(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        self.head = self.E.detach().T.clone()
+
+    def unembedding(self):
+        return self.head if self.config.tie_weights else self.W_U
+
+
+class TiedTwice(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        if config.tie_weights:
+            self.head = self.E
+
+
+class TiedWithoutGradient(Model):
+    def unembedding(self):
+        return self.E.detach().T if self.config.tie_weights else self.W_U
+
+
+class BlocksInAList(Model):
+    def make_blocks(self, config):
+        self.blocks = [PreNormBlock(config.d_model, config.n_head) for _ in range(config.n_layer)]
+
+    def forward(self, ids):
+        x = self.embedded(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.ln_f(x) @ self.unembedding()
+
+
+class OneBlock(Model):
+    def make_blocks(self, config):
+        block = PreNormBlock(config.d_model, config.n_head, config.dropout)
+        self.blocks = nn.ModuleList([block] * config.n_layer)
+
+    forward = BlocksInAList.forward
+
+
+class HeadTurned(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        if not config.tie_weights:
+            self.W_U = nn.Parameter(torch.zeros(config.vocab_size, config.d_model))
+
+    def unembedding(self):
+        return self.E.T if self.config.tie_weights else self.W_U.T
+
+
+class AlwaysTied(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        if not config.tie_weights:
+            del self.W_U
+
+    def unembedding(self):
+        return self.E.T
+
+
+class RefusesNothing(Model):
+    def refuse(self, ids):
+        pass
+
+
+class RefusesByAssertion(Model):
+    def refuse(self, ids):
+        assert 0 < ids.shape[1] <= self.config.n_positions and ids.max() < self.config.vocab_size
+
+
+class TakesNegativeIds(Model):
+    def refuse(self, ids):
+        if not 0 < ids.shape[1] <= self.config.n_positions or ids.max() >= self.config.vocab_size:
+            raise ValueError("not these ids")
+
+
+class NeverStarted(Model):
+    def start(self):
+        for p in self.parameters():
+            nn.init.normal_(p)
+
+
+class DropsNothing(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        for block in self.blocks:
+            block.dropout = block.attn.dropout = 0.0
+
+
+class DropsAlways(Model):
+    def embedded(self, ids):
+        return F.dropout(self.E[ids] + self.P[: ids.shape[1]], self.config.dropout)
+
+
+class WithBuffer(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        self.register_buffer("mask", torch.zeros(config.n_positions, config.n_positions))
+
+
+class HeadWithBias(Model):
+    def __init__(self, config):
+        super().__init__(config)
+        self.b_U = nn.Parameter(torch.zeros(config.vocab_size))
+
+
+class LossAsFloat(Model):
+    def loss(self, ids, targets):
+        return super().loss(ids, targets).item()
+
+
+class ChangesItsIds(Model):
+    def embedded(self, ids):
+        return super().embedded(ids.clamp_(min=1) - (ids < 0).long())
+
+
+class Wide(Model):
+    """Blocks twice as wide inside."""
+
+    def make_blocks(self, config):
+        super().make_blocks(config)
+        for block in self.blocks:
+            block.ffn = standins.FeedForward(config.d_model, 8 * config.d_model)
+
+
+def mistaken(mistake):
+    """The known mistake as a model of the library with another forward pass."""
+
+    class Mistaken(standins.GPT2):
+        def forward(self, ids):
+            return mistake.wrong(asdict(self.config), dict(self.named_parameters()), ids)
+
+        def loss(self, ids, targets):
+            state = dict(self.named_parameters())
+            return mistake.wrong(asdict(self.config), state, ids, targets)
+
+    return Mistaken
+
+
+# ------------------------------------------------------------------ next_token_distribution
+
+
+def next_by_logsumexp(logits):
+    last = logits.select(-2, -1)
+    return torch.exp(last - last.logsumexp(-1, keepdim=True))
+
+
+def next_by_narrowing(logits):
+    T = logits.shape[-2]
+    return torch.softmax(logits.narrow(-2, T - 1, 1), dim=-1).squeeze(-2)
+
+
+def next_in_double(logits):
+    e = (logits[..., -1, :].double() - logits[..., -1, :].double().amax(-1, keepdim=True)).exp()
+    return (e / e.sum(-1, keepdim=True)).to(logits.dtype)
+
+
+def next_batch_only(logits):
+    return torch.softmax(logits[:, -1], dim=-1)
+
+
+def next_keeps_axis(logits):
+    return torch.softmax(logits[..., -1:, :], dim=-1)
+
+
+def next_overflows(logits):
+    e = logits[..., -1, :].exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+def next_detached(logits):
+    return next_by_logsumexp(logits.detach())
+
+
+RIGHT = {
+    "init_weights": [init_by_structure, init_by_copy, init_then_narrow],
+    "cross_entropy": [loss_by_log_softmax, loss_by_rows, loss_in_double],
+    "GPT2": [Model, ModelByEinsum, ModelThatStartsItself],
+    "next_token_distribution": [next_by_logsumexp, next_by_narrowing, next_in_double],
+}
+
+WRONG = {
+    "init_weights": INIT_MISTAKES
+    | {
+        "new tensors": init_new_tensors,
+        "ignores the generator": init_without_generator,
+        "sets a seed": init_with_a_seed,
+        "one seed for each": init_each_with_the_same_seed,
+        "fills a copy": init_a_copy,
+        "freezes the model": init_frozen,
+    },
+    "cross_entropy": {
+        "overflows": loss_naive,
+        "underflows": loss_underflows,
+        "a float": loss_as_float,
+        "changes its input": loss_in_place,
+        "three axes only": loss_three_axes_only,
+        "nearly": loss_with_a_constant,
+    },
+    "GPT2": {m.name: mistaken(m) for m in find("GPT2").mistakes}
+    | {
+        "tied_by_copy": TiedByCopy,
+        "python_list": BlocksInAList,
+        "same_block": OneBlock,
+        "W_U_transposed": HeadTurned,
+        "never_untied": AlwaysTied,
+        "tied to an old copy": TiedByOldView,
+        "a second name for E": TiedTwice,
+        "tied without gradient": TiedWithoutGradient,
+        "refuses nothing": RefusesNothing,
+        "refuses by assertion": RefusesByAssertion,
+        "takes negative ids": TakesNegativeIds,
+        "not initialised": NeverStarted,
+        "drops nothing in the blocks": DropsNothing,
+        "drops in eval mode": DropsAlways,
+        "a buffer": WithBuffer,
+        "a bias at the end": HeadWithBias,
+        "the loss is a float": LossAsFloat,
+        "changes its ids": ChangesItsIds,
+        "wide blocks": Wide,
+    },
+    "next_token_distribution": {
+        "one batch dimension only": next_batch_only,
+        "keeps the axis": next_keeps_axis,
+        "overflows": next_overflows,
+        "cuts the graph": next_detached,
+    },
+}
