@@ -60,8 +60,10 @@ def run(args: argparse.Namespace) -> int:
 
 def refusal(assembly: Assembly, args: argparse.Namespace) -> list[str]:
     """What is in the way, and what to do."""
+    count = len(assembly.problems)
+    said = "one component is" if count == 1 else f"{count} components are"
     return [
-        f"{args.output} is not written: {len(assembly.problems)} components are not ready.",
+        f"{args.output} is not written: {said} not ready.",
         *listed(assembly),
         f"autograder check {args.folder} says more; --fill takes the course's stand-ins for these.",
     ]

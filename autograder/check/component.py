@@ -163,12 +163,13 @@ class Component:
             return answer.value
         return form(answer.value, want, self.outputs) or finite(answer.value, want, self.outputs)
 
-    @staticmethod
-    def _because(cause: Mistake | None, trouble: Trouble | None) -> Trouble | None:
+    def _because(self, cause: Mistake | None, trouble: Trouble | None) -> Trouble | None:
         """The same evidence, told with its cause where that is known."""
         if cause is None or trouble is None:
             return trouble
         evidence = trouble.evidence or trouble.what
+        if trouble.evidence and isinstance(self.outputs, tuple):  # say which of them
+            evidence = f"{trouble.what} {trouble.evidence}"
         return Trouble(cause.says, evidence, cause.look, mistake=cause.name)
 
     @staticmethod
@@ -219,7 +220,7 @@ def failure(answer: Answer, where: str) -> Trouble:
     """An exception of the student's code, told as a trouble."""
     f = answer.failure
     if f.type == "WrongParameters":
-        return Trouble("The parameters are not those of the exercise.", f.message)
+        return Trouble(f"The parameters are not those of the exercise: {f.message}")
     return Trouble(
         f"It raises {f.type} {where}: {f.message}", f"In your code, {f.line}" if f.line else ""
     )

@@ -46,14 +46,14 @@ def _decides(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | N
     return None
 
 
-def generator_decides(**fewer) -> Property:
+def generator_decides(weight: float = 1.0, **fewer) -> Property:
     """`fewer`: inputs that make each call shorter; a few dozen draws tell seeds apart."""
 
     def calls(c: Component, inputs: Inputs) -> list[Call]:
         inputs = inputs | fewer
         return [replace(c.call(inputs | {"generator": g}), seed=seed) for g, seed in DRAWS]
 
-    return Property("the generator decides, and it alone", calls, _decides)
+    return Property("the generator decides, and it alone", calls, _decides, weight)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -80,8 +80,11 @@ def run(args: Namespace) -> int:
     parameters = load_file(args.weights) if args.weights else None
     module = load_module(args.file)
     found = rows(module, args.device)
-    if parameters is not None:
-        print("Running GPT-2 small; ten training steps, twice, take some minutes on a CPU.")
+    failed = any(row.failed for row in found)
+    if parameters is not None and failed:
+        print("The published weights are not tried: the file has to conform without them first.")
+    elif parameters is not None:
+        print("The published weights: ten training steps, twice, take some minutes on a CPU.")
         found += published_rows(open_subject(module, args.device), parameters)
     console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
     show(found, f"{args.file} against its references, {args.device}", console)

@@ -70,23 +70,28 @@ def logits(subject: Subject, names, exact: bool) -> Worst:
 def hidden(subject: Subject, names, exact: bool) -> Worst:
     """The first place that differs, rather than the one that differs most."""
     worst = Worst()
-    tolerance = F64 if exact else F32
     for name in names:
         run = subject.run(name, dtype(exact))
         want = expected(name, exact)["hidden"]
-        for place, x in hidden_states(run.watched, references.load(name).sizes).items():
+        states = hidden_states(run.watched, references.load(name).sizes)
+        for stage, (place, x) in enumerate(states.items()):
             worst.add(f"{name}, {place}", x, want[place])
-            if worst.error > tolerance:
+            if worst.error > (F64 if exact else F32):
+                worst.stage = (name, stage)
                 return worst
     return worst
 
 
 def attentions(subject: Subject, names, exact: bool) -> Worst:
+    """The first layer that differs: the weights of layer l come before the stream after block l."""
     worst = Worst()
     for name in names:
         maps = attention_maps(subject.run(name, dtype(exact)).watched, references.load(name).sizes)
         for layer, (got, want) in enumerate(zip(maps, expected(name, exact)["attentions"])):
             worst.add(f"{name}, layer {layer}", got, want)
+            if worst.error > (F64 if exact else F32):
+                worst.stage = (name, layer + 0.5)
+                return worst
     return worst
 
 

@@ -94,8 +94,9 @@ def require_size(path: Path, parameters: dict[str, np.ndarray], printed: Printed
 
 
 def published_rows(
-    subject: Subject, parameters: dict[str, np.ndarray], printed: Printed = SMALL
+    subject: Subject, parameters: dict[str, np.ndarray], printed: Printed = SMALL, say=print
 ) -> list[Row]:
+    """One row a printed number; `say` is told what is being measured."""
     steps_tolerance = 1e-3 if subject.device.type == "cpu" else 1e-2
     properties = [
         ("loss of a sentence", f"{printed.loss}", 1e-4, sentence_loss),
@@ -109,6 +110,7 @@ def published_rows(
     for name, compared, tolerance, check in properties:
         run = partial(check, parameters=parameters, printed=printed)
         row = Property(GROUP, name, compared, tolerance, LOOK, run)
+        say(f"{printed.name}: {name} …")
         rows.append(measure(row, subject, tolerance))
     return rows
 

@@ -28,6 +28,7 @@ class Worst:
 
     error: float = 0.0
     where: str = ""
+    stage: tuple[str, float] | None = None  # model, and how far on the way through it
 
     def add(self, label: str, got, want) -> None:
         """max|got - want| / max(1, max|want|): absolute below 1, relative to the array above."""
@@ -86,6 +87,7 @@ class Row:
     status: str
     detail: str = ""  # where the largest error was, or what went wrong
     look: str = ""  # what to look at, when it failed
+    stage: tuple[str, float] | None = None  # where a failed row of the forward pass first differs
 
     @property
     def failed(self) -> bool:
@@ -107,10 +109,10 @@ def prop(group: str, name: str, compared: str, tolerance: float, look: str):
 
 def measure(p: Property, subject, tolerance: float) -> Row:
     """Run one property. Whatever the file raises becomes a failed row, not a traceback."""
-    error, status, detail = None, FAIL, ""
+    error, status, detail, stage = None, FAIL, "", None
     try:
         worst = p.measure(subject)
-        error, detail = worst.error, worst.where
+        error, detail, stage = worst.error, worst.where, worst.stage
         status = OK if error <= tolerance else FAIL
     except Wrong as wrong:
         detail = str(wrong)
@@ -121,7 +123,7 @@ def measure(p: Property, subject, tolerance: float) -> Row:
     except Exception as exception:  # the file's own code may raise anything
         detail = describe(exception, subject.path)
     look = p.look if status == FAIL else ""
-    return Row(p.group, p.name, p.compared, error, tolerance, status, detail, look)
+    return Row(p.group, p.name, p.compared, error, tolerance, status, detail, look, stage)
 
 
 def describe(exception: BaseException, path: str | None) -> str:

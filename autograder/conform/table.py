@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograder.conform.causes import causes
 from autograder.conform.row import FAIL, OK, SKIPPED, UNSEEN, Row
 
 STYLE = {OK: "green", FAIL: "bold red", UNSEEN: "yellow", SKIPPED: "dim"}
@@ -29,10 +30,13 @@ def show(rows: list[Row], title: str, console: Console) -> None:
         style = STYLE[row.status]
         table.add_row(*cells, number(row.tolerance), f"[{style}]{row.status}[/]")
     console.print(table)
+    follows = causes(rows)
     for row in rows:
-        if row.status == FAIL:
+        if row.status == FAIL and row.name not in follows:
             console.print(f"\n[bold red]FAIL[/] [bold]{escape(row.name)}[/]: {escape(row.detail)}")
             console.print(f"     Look at: {escape(row.look)}.")
+    if follows:
+        console.print(f"\nWhat failed besides may follow from that: {escape('; '.join(follows))}.")
     for row in rows:
         if row.status in (UNSEEN, SKIPPED):
             console.print(f"\n{escape(row.name)}, {row.status}: {escape(row.detail)}.")
@@ -63,10 +67,12 @@ def verdict(rows: list[Row]) -> str:
 
 def as_json(rows: list[Row], file: str, device: str) -> str:
     """JSON has no infinity: an error that is not finite is written as a string."""
-    listed = []
+    listed, follows = [], causes(rows)
     for row in rows:
         error = row.error if row.error is None or math.isfinite(row.error) else str(row.error)
-        listed.append({**vars(row), "error": error})
+        entry = {**vars(row), "error": error, "follows_from": follows.get(row.name)}
+        del entry["stage"]
+        listed.append(entry)
     conforms = not any(row.failed for row in rows)
     report = {"file": file, "device": device, "torch": torch.__version__, "conforms": conforms}
     return json.dumps({**report, "rows": listed}, indent=2, ensure_ascii=False) + "\n"

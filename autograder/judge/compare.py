@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.finding import Trouble
-from autograder.probes.plain import Foreign, OnMeta
+from autograder.probes.plain import Foreign, OnMeta, few
 
 What = str | tuple[str, ...]  # what to call the result, or each of its items
 
@@ -60,14 +60,9 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
 def _names(got: dict, want: dict) -> str:
     """What is missing in the keys of `got`, and what is too much."""
     missing, extra = [k for k in want if k not in got], [k for k in got if k not in want]
-    said = [f"missing: {_few(missing)}"] * bool(missing)
-    said += [f"not expected: {_few(extra)}"] * bool(extra)
+    said = [f"missing: {few(missing)}"] * bool(missing)
+    said += [f"not expected: {few(extra)}"] * bool(extra)
     return "; ".join(said) + "."
-
-
-def _few(names: list[str], most: int = 6) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _should(what: str, want: Any, got: Any) -> str:

@@ -63,8 +63,8 @@ def cross_entropy(logits, targets):
 # ------------------------------------------------------------------ the whole model
 
 
-def shapes(config, *, tied=None, distinct=True):
-    """The shape of every parameter. distinct: whether each block has parameters of its own."""
+def shapes(config, *, tied=None):
+    """The shape of every parameter, by its name in the state_dict."""
     V, T, L, d = (config[k] for k in ("vocab_size", "n_positions", "n_layer", "d_model"))
     part = {"ln_1.gamma": (d,), "ln_1.beta": (d,)}
     for n in "QKVO":
@@ -72,7 +72,7 @@ def shapes(config, *, tied=None, distinct=True):
     part |= {"ln_2.gamma": (d,), "ln_2.beta": (d,)}
     part |= {"ffn.W_up": (d, 4 * d), "ffn.b_up": (4 * d,)}
     part |= {"ffn.W_down": (4 * d, d), "ffn.b_down": (d,)}
-    blocks = {f"blocks.{i}.{k}": s for i in range(L if distinct else 1) for k, s in part.items()}
+    blocks = {f"blocks.{i}.{k}": s for i in range(L) for k, s in part.items()}
     whole = {"E": (V, d), "P": (T, d)} | blocks | {"ln_f.gamma": (d,), "ln_f.beta": (d,)}
     return whole if (config["tie_weights"] if tied is None else tied) else whole | {"W_U": (d, V)}
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from autograder import standins
-from autograder.probes.plain import flat, to_plain, to_tensors
+from autograder.probes.plain import few, flat, to_plain, to_tensors
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
 
@@ -150,16 +150,13 @@ class WrongParameters(Exception):
     def __init__(self, wanted: dict, found: dict):
         missing = [f"{k} {wanted[k]}" for k in wanted if k not in found]
         extra = [f"{k} {found[k]}" for k in found if k not in wanted]
-        shapes = [
+        say = [
             f"{k} has shape {found[k]}, not {wanted[k]}"
             for k in wanted
             if k in found and found[k] != wanted[k]
         ]
-        say = shapes
-        if missing:
-            say = say + ["missing: " + ", ".join(missing)]
-        if extra:
-            say = say + ["not expected: " + ", ".join(extra)]
+        say += [f"missing: {few(missing)}"] * bool(missing)
+        say += [f"not expected: {few(extra)}"] * bool(extra)
         super().__init__("; ".join(say))
 
 

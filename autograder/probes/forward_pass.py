@@ -55,11 +55,17 @@ def configured(target: Any):
 
 
 def parameters(target: Any, call: Call) -> Answer:
-    """-> the shape of every parameter, as a str, under its names in the state_dict."""
+    """-> the shape of every entry of the state_dict, as a str; for a tensor that has been named
+    before, that name."""
     model = build(configured(target), call)
     if not isinstance(model, torch.nn.Module):
         return Answer(value=to_plain(model))
-    return Answer(value={k: str(tuple(v.shape)) for k, v in model.state_dict().items()})
+    first: dict[int, str] = {}
+    found = {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        known = first.setdefault(id(tensor), name)
+        found[name] = str(tuple(tensor.shape)) if known == name else f"the same as {known}"
+    return Answer(value=found)
 
 
 def logits(target: Any, call: Call) -> Answer:

@@ -67,3 +67,9 @@ def flat(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         return [leaf for item in value for leaf in flat(item)]
     return [value]
+
+
+def few(names: list[str], most: int = 6) -> str:
+    """The names in a line, those beyond `most` as a number."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -60,6 +60,9 @@ def verdict(run, component: str, namespace: dict) -> dict:
         report = run(component, namespace[component])
     except SystemExit:
         return {"passed": False, "started": True, "why": "It calls exit()."}
+    except Exception as error:  # a probe hands the student's on; this one is the check's own
+        why = f"the check itself failed, {type(error).__name__}: {error}"
+        return {"passed": False, "started": True, "why": why}
     return {
         "passed": report.passed,
         "started": report.started,

@@ -328,7 +328,7 @@ def norms_accumulated(x, sublayers, residual=True):
 
 def norms_on_the_caller(x, sublayers, residual=True):
     """Leaves its gradient in the caller's x: a second call adds to it."""
-    x.requires_grad_()
+    x.requires_grad_().retain_grad()
     streams = [x]
     for sublayer in sublayers:
         streams.append(x + sublayer(x) if residual else sublayer(x))
@@ -336,6 +336,11 @@ def norms_on_the_caller(x, sublayers, residual=True):
         x.retain_grad()
     x.sum().backward()
     return [stream.grad.norm().item() for stream in streams]
+
+
+def norms_of_leaves_only(x, sublayers, residual=True):
+    assert x.is_leaf
+    return norms_by_retained(x, sublayers, residual)
 
 
 def norms_detached(x, sublayers, residual=True):
@@ -482,7 +487,8 @@ WRONG = {
         "summed": reduced(torch.sum),
         "mean_over_positions": reduced(lambda g: g.norm(dim=-1).mean()),
         "leaves gradients behind": norms_on_the_caller,
-        "detached between sub-layers": norms_detached,
+        "only for leaves": norms_of_leaves_only,
+        "cut": norms_detached,
         "a tensor": norms_as_tensor,
         "changes x": norms_in_place,
         "the gradients themselves": gradients_themselves,

@@ -406,7 +406,7 @@ def step_by_grad(model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, ma
     for (p, wd), own in zip(params, moments):
         if p.grad is not None:
             adamw_step(p, p.grad, own, lr, betas, eps, wd)
-    return float(loss), norm
+    return loss.item(), norm
 
 
 def step_with_the_optimiser(

@@ -47,7 +47,7 @@ NEXT_TOKEN_DISTRIBUTION = Component(
         ),
         Mistake(
             "all_positions",
-            softmax,
+            lambda logits: softmax(logits),
             "It returns a distribution for every position; the last one is asked for.",
             LAST,
         ),

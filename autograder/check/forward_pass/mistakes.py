@@ -9,7 +9,7 @@ from autograder.check.forward_pass.inputs import whole
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
 
-EMBED = "x = embed(ids, self.E, self.P), once, before the first block."
+EMBED = "Once, before the first block: x = embed(ids, self.E, self.P)."
 LIST = "nn.ModuleList(PreNormBlock(…) for _ in range(n_layer)) makes L of them and finds them all."
 
 
@@ -19,6 +19,15 @@ def _tied_by_copy(config):
 
 def _no_blocks(config):
     return {k: s for k, s in oracle.shapes(config).items() if not k.startswith("blocks.")}
+
+
+def _one_block(config):
+    shapes = oracle.shapes(config)
+    for name in shapes:
+        block, _, part = name.removeprefix("blocks.").partition(".")
+        if name.startswith("blocks.") and block != "0":
+            shapes[name] = f"the same as blocks.0.{part}"
+    return shapes
 
 
 def _turned(config):
@@ -56,7 +65,7 @@ MISTAKES = (
     ),
     Mistake(
         "same_block",
-        partial(whole, shapes=partial(oracle.shapes, distinct=False)),
+        partial(whole, shapes=_one_block),
         "All blocks are one and the same: [block] * L repeats the block, it makes no new ones.",
         LIST,
     ),
@@ -80,7 +89,7 @@ MISTAKES = (
         "no_final_norm",
         partial(whole, norm=_as_it_is),
         "The last LayerNorm is missing.",
-        "x = self.ln_f(x), after the last block.",
+        "After the last block: x = self.ln_f(x).",
     ),
     Mistake(
         "norm_first",
@@ -88,7 +97,7 @@ MISTAKES = (
             whole, embed=lambda ids, p: oracle.last_norm(oracle.embed(ids, p), p), norm=_as_it_is
         ),
         "ln_f comes before the blocks; it belongs after the last one.",
-        "x = self.ln_f(x), after the last block.",
+        "After the last block: x = self.ln_f(x).",
     ),
     Mistake(
         "norm_in_every_block",
@@ -147,19 +156,19 @@ MISTAKES = (
         "residual_twice",
         partial(whole, step=lambda x, write, start, p: x + (x + write)),
         "x = x + block(x) adds the stream twice: the block does that already.",
-        "x = block(x)",
+        "Write x = block(x).",
     ),
     Mistake(
         "writes_only",
         partial(whole, step=lambda x, write, start, p: write),
         "The stream itself is lost: after each block only what it added is kept.",
-        "x = block(x)",
+        "Write x = block(x).",
     ),
     Mistake(
         "first_block_only",
         partial(whole, order=lambda L: [0]),
         "Only the first block is used.",
-        "for block in self.blocks: x = block(x)",
+        "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "last_block_only",
@@ -171,13 +180,13 @@ MISTAKES = (
         "first_block_repeated",
         partial(whole, order=lambda L: [0] * L),
         "The first block is used L times.",
-        "for block in self.blocks: x = block(x)",
+        "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "one_block_short",
         partial(whole, order=lambda L: range(L - 1)),
         "The last block is left out.",
-        "for block in self.blocks: x = block(x)",
+        "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "blocks_reversed",
@@ -188,7 +197,7 @@ MISTAKES = (
         "no_blocks",
         partial(whole, order=lambda L: []),
         "The blocks are not used at all.",
-        "for block in self.blocks: x = block(x)",
+        "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "probabilities",

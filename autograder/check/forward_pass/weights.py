@@ -123,7 +123,7 @@ INIT_WEIGHTS = Component(
     expected,
     call=call,
     properties=(
-        generator_decides,
+        generator_decides(),
         Property("fills the parameters that are there", _in_place, _kept, weight=0.5),
         Property("every matrix has numbers of its own", _in_place, _distinct, weight=0.5),
     ),

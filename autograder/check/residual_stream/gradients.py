@@ -139,6 +139,12 @@ GRADIENT_NORMS = Component(
             "Keep every stream of the loop, and take the gradient at each.",
         ),
         Mistake(
+            "cut",
+            _sequence(lambda norms: (0.0,) * (len(norms) - 1) + norms[-1:]),
+            "No gradient gets past the last sub-layer: the graph is cut in between.",
+            "Detach x once, at the start; the streams after it must stay connected.",
+        ),
+        Mistake(
             "streams",
             lambda *args, **kwargs: tuple(map(oracle.norm, oracle.streams(*args, **kwargs))),
             "These are the norms of the streams themselves, not of the gradients there.",

@@ -28,7 +28,7 @@ def run_fixtures(rng):
             stack(rng, x(), "tanh", "itself", "tanh"),
             weight=1.0,
         ),
-        Fixture(f"{L} sub-layers", stack(rng, x(), *["tanh"] * L), weight=3.0),
+        Fixture("several sub-layers", stack(rng, x(), *["tanh"] * L), weight=3.0),
     ]
 
 

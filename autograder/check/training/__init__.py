@@ -2,9 +2,10 @@
 
 from autograder.check.training.batches import GET_BATCH
 from autograder.check.training.clipping import CLIP_GRAD_NORM, DECAY_GROUPS
-from autograder.check.training.loop import ESTIMATE_LOSS, TRAIN_STEP
+from autograder.check.training.evaluation import ESTIMATE_LOSS
 from autograder.check.training.optimiser import ADAMW_STEP
 from autograder.check.training.schedule import LR_SCHEDULE
+from autograder.check.training.step import TRAIN_STEP
 
 COMPONENTS = (
     GET_BATCH,

@@ -43,14 +43,14 @@ def describe(data: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple:
 
 def read(inputs: Inputs, value):
     data, form_of = inputs["data"], np.zeros((inputs["batch_size"], inputs["T"]), int)
-    trouble = form(value, (form_of, form_of), ("x", "y"))
+    trouble = form(value, (form_of, form_of), ("the batch x", "the batch y"))
     if trouble:
         return trouble
     for name, rows in zip("xy", value):
         strange = ~np.isin(rows, data)
         if strange.any():
             return Trouble(
-                f"{name} holds numbers that are not in data.",
+                f"The batch {name} holds numbers that are not in data.",
                 f"{int(rows[strange][0])} is none of its tokens.",
                 "The windows are pieces of data, not positions in it.",
             )
@@ -89,34 +89,34 @@ GET_BATCH = Component(
             "It holds one window and its target: the only place to start is 0.",
             weight=0.5,
         ),
-        generator_decides(batch_size=40),
+        generator_decides(2.0, batch_size=40),
         unchanged,
         any_device,
     ),
     mistakes=(
         mistake(
             "not_shifted",
-            "y is the same as x: the model would learn to repeat its input.",
-            "y is the window that begins one token later.",
+            "The targets y are the same as x: the model would learn to repeat its input.",
+            "The window of y begins one token later.",
             lag=0,
         ),
         mistake(
             "shifted_twice",
-            "y lies two tokens ahead of x.",
+            "The targets y lie two tokens ahead of x.",
             "The target of each token is the very next one. Shift once.",
             lag=2,
         ),
         mistake(
             "swapped",
-            "x and y have changed places: y holds the token before.",
-            "x is all but the last token of the window, y all but the first.",
+            "The two have changed places: y holds the token before.",
+            "Take for x all but the last token of the window, for y all but the first.",
             shift=1,
             lag=-1,
         ),
         Mistake(
             "next_block",
             lambda **inputs: expected(**inputs, lag=inputs["T"]),
-            "y is the block of T tokens after x.",
+            "The targets y are the block of T tokens after x.",
             "Each position predicts its own next token: y[:, t] follows x[:, t].",
         ),
         mistake(

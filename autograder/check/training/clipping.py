@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import property_of
@@ -62,13 +60,13 @@ def read_groups(inputs: Inputs, value):
     twice = [name for name in inputs["values"] if listed.count(name) > 1]
     if twice:
         return Trouble(
-            f"{twice[0]} is in the groups {listed.count(twice[0])} times.",
+            f"Of {twice[0]} there are {listed.count(twice[0])} in the groups.",
             "It would be updated as often in each step.",
-            "model.parameters() gives each parameter once, even if it is used in two places.",
+            "Go through model.parameters(): it gives each parameter once, wherever it is used.",
         )
     absent = [name for name in inputs["values"] if name not in listed]
     if absent:
-        return Trouble(f"{', '.join(absent[:4])} would not be trained: no group holds it.")
+        return Trouble(f"No group holds {', '.join(absent[:4])}: it would not be trained.")
     return {name: float(g["weight_decay"]) for g in value for name in g["params"]}
 
 
@@ -158,7 +156,7 @@ def _moved(c, inputs, answers):
     return None
 
 
-ROOT = "n is the root of the sum of the squares of all entries of all gradients."
+ROOT = "The norm is the root of the sum of the squares of all entries of all gradients."
 CLIP_GRAD_NORM = Component(
     "clip_grad_norm",
     clip_fixtures,
@@ -168,7 +166,7 @@ CLIP_GRAD_NORM = Component(
         property_of(
             lambda c, i: i | {"as_list": False},
             "takes model.parameters() as well as a list",
-            "model.parameters() can be gone through once only: keep the gradients in a list first.",
+            "Parameters may come as an iterator, which ends after one loop: keep them in a list.",
         ),
         property_of(
             lambda c, i: i
@@ -218,5 +216,5 @@ CLIP_GRAD_NORM = Component(
             scale=False,
         ),
     ),
-    outputs=("the norm that it returns", "the gradients"),
+    outputs=("the norm that it returns", "the gradient"),
 )

@@ -49,7 +49,7 @@ def _state(c, inputs, answers):
     return form(state, want, "state") or difference(state, want, c.tolerance, "state")
 
 
-DECOUPLED = "theta - lr * weight_decay * theta - lr * m_hat / (sqrt(v_hat) + eps)"
+DECOUPLED = "The new value: theta - lr * weight_decay * theta - lr * m_hat / (sqrt(v_hat) + eps)"
 ADAMW_STEP = Component(
     "adamw_step",
     fixtures,
@@ -71,11 +71,15 @@ ADAMW_STEP = Component(
         mistake(
             "no_correction",
             "The averages m and v are used without their bias correction.",
-            "m_hat = m / (1 - beta1 ** t), v_hat = v / (1 - beta2 ** t)",
+            "Use m_hat = m / (1 - beta1 ** t) and v_hat = v / (1 - beta2 ** t).",
             correct=(),
         ),
-        mistake("only_m_corrected", "v is used without its bias correction.", correct=("m",)),
-        mistake("only_v_corrected", "m is used without its bias correction.", correct=("v",)),
+        mistake(
+            "only_m_corrected", "The average v is used without its bias correction.", correct=("m",)
+        ),
+        mistake(
+            "only_v_corrected", "The average m is used without its bias correction.", correct=("v",)
+        ),
         mistake(
             "step_from_0",
             "The first step is counted as step 0, so that 1 - beta ** t is 0.",
@@ -84,7 +88,7 @@ ADAMW_STEP = Component(
         ),
         mistake(
             "forgets",
-            "m and v start from zero in every step.",
+            "Both m and v start from zero in every step.",
             "Keep them in `state`, which the caller hands in again.",
             forget=True,
         ),
@@ -103,28 +107,28 @@ ADAMW_STEP = Component(
             DECOUPLED,
             decay="after the update",
         ),
-        mistake("no_decay", "weight_decay is not used.", DECOUPLED, decay="none"),
+        mistake("no_decay", "The weight decay is not used.", DECOUPLED, decay="none"),
         mistake(
             "eps_inside",
-            "eps is added inside the root.",
-            "sqrt(v_hat) + eps",
+            "The eps is added inside the root.",
+            "Divide by sqrt(v_hat) + eps.",
             eps_at="inside",
         ),
-        mistake("no_eps", "eps is missing.", "sqrt(v_hat) + eps", eps_at="nowhere"),
+        mistake("no_eps", "The eps is missing.", "Divide by sqrt(v_hat) + eps.", eps_at="nowhere"),
         mistake("no_root", "It divides by v_hat, not by its square root.", root=False),
         mistake(
             "not_squared",
-            "v averages |g|, not g squared.",
-            "v = beta2 v + (1 - beta2) g * g",
+            "The average v is that of |g|, not of g squared.",
+            "It is beta2 v + (1 - beta2) g * g.",
             square=False,
         ),
         mistake(
             "plain_sum",
-            "m adds the whole gradient instead of the share 1 - beta1.",
-            "m = beta1 m + (1 - beta1) g",
+            "The average m takes in the whole gradient instead of the share 1 - beta1.",
+            "It is beta1 m + (1 - beta1) g.",
             rest=False,
         ),
-        mistake("betas_swapped", "beta1 and beta2 have changed places.", swap=True),
+        mistake("betas_swapped", "The two betas have changed places.", swap=True),
         mistake("uphill", "The step goes uphill: the update is added.", DECOUPLED, sign=-1.0),
     ),
     outputs="the parameter after each step",

@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice
-from autograder.judge.compare import Tolerance
+from autograder.judge import Trouble
+from autograder.judge.compare import Tolerance, kind
 from autograder.oracle import training as oracle
 from autograder.probes import Call
 
@@ -31,6 +32,15 @@ def expected(steps, max_lr, min_lr, warmup_steps, max_steps, **switches):
     return np.array([oracle.lr_schedule(int(s), *rates, **switches) for s in steps])
 
 
+def read(inputs, value):
+    if isinstance(value, np.ndarray):
+        return value
+    return Trouble(
+        f"The learning rate should be a number, and is {kind(value)}.",
+        look="Is a `return` missing?" if value is None else "",
+    )
+
+
 def mistake(name, says, look="", **switches):
     return Mistake(name, lambda **inputs: expected(**inputs, **switches), says, look)
 
@@ -40,6 +50,7 @@ LR_SCHEDULE = Component(
     fixtures,
     expected,
     call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:curve"),
+    read=read,
     mistakes=(
         mistake(
             "warmup_from_0",
@@ -80,13 +91,13 @@ LR_SCHEDULE = Component(
         mistake(
             "down_to_0",
             "It falls to 0; min_lr is not used.",
-            "min_lr + (max_lr - min_lr) * ...: the cosine spans what lies between the two.",
+            "The cosine spans what lies between the two: min_lr + (max_lr - min_lr) * ...",
             floor="none",
         ),
         mistake(
             "cut_off_at_min",
             "The cosine goes to 0 and is cut off at min_lr, instead of ending there.",
-            "min_lr + (max_lr - min_lr) * ...: the cosine spans what lies between the two.",
+            "The cosine spans what lies between the two: min_lr + (max_lr - min_lr) * ...",
             floor="cut off",
         ),
         mistake(
@@ -104,14 +115,14 @@ LR_SCHEDULE = Component(
         mistake(
             "bare_cosine",
             "The cosine is used as it is, from 1 to -1, so that the rate falls below min_lr.",
-            "(1 + cos(pi * progress)) / 2 goes from 1 to 0.",
+            "What goes from 1 to 0 is (1 + cos(pi * progress)) / 2.",
             shape="bare cosine",
         ),
     ),
     outputs="the learning rate of the steps",
     tolerance=Tolerance(1e-5, 1e-7),
     look={
-        "the warm-up": "max_lr * (step + 1) / warmup_steps, for step < warmup_steps.",
+        "the warm-up": "For step < warmup_steps it is max_lr * (step + 1) / warmup_steps.",
         "no warm-up": "With warmup_steps = 0, step 0 has max_lr and step max_steps has min_lr.",
         "the whole course, and five steps more": "Past max_steps it stays at min_lr.",
     },

@@ -1,0 +1,151 @@
+"""Scaled dot-product attention, with its weights and its dropout."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from autograder.check.component import (
+    Component,
+    Fixture,
+    Mistake,
+    Property,
+    double,
+    failure,
+)
+from autograder.check.draw import choice, normal
+from autograder.check.properties import COMMON, batch_dims, causal, sums_to_one
+from autograder.check.self_attention.mask import MASK
+from autograder.judge import Trouble
+from autograder.oracle import self_attention as oracle
+from autograder.probes import Call
+
+
+def attention_fixtures(rng):
+    B, T, S, d_k, d_v = choice(rng, (2, 5, 7, 4, 3), (3, 4, 6, 5, 2), (2, 6, 5, 3, 4))
+    wide = 1.3  # scores of deviation about 1.7: neither flat nor one-hot
+    q, k = (lambda n: normal(rng, B, n, d_k, std=wide)), (
+        lambda n: normal(rng, B, n, d_k, std=wide)
+    )
+    return [
+        Fixture(
+            "one key", {"Q": q(T), "K": k(1), "V": normal(rng, B, 1, d_v)}, weight=0.5
+        ),  # whatever the score, its weight is 1
+        Fixture("no mask", {"Q": q(T), "K": k(S), "V": normal(rng, B, S, d_v)}),
+        Fixture(
+            "causal mask",
+            {
+                "Q": q(T),
+                "K": k(T),
+                "V": normal(rng, B, T, d_v),
+                "mask": MASK(T).astype(np.float32),
+            },
+            weight=3.0,
+        ),
+    ]
+
+
+def _with_dropout(c, inputs):
+    """V = I shows the dropped weights as the output; each is 0 or A / (1 - p)."""
+    Q, K = inputs["Q"], inputs["K"]
+    V = np.broadcast_to(np.eye(K.shape[-2], dtype=np.float32), (*K.shape[:-1], K.shape[-2]))
+    wide = [np.tile(x, (60, 1, 1)) for x in (Q, K, V)]
+    return [Call(args=(*wide, None, p)) for p in (0.5, 0.2)]
+
+
+def _dropout_verdict(c, inputs, answers):
+    for p, answer in zip((0.5, 0.2), answers):
+        if answer.failure:
+            return failure(answer, f"with dropout = {p}")
+        out, A = (np.asarray(v, np.float64) for v in answer.value)
+        want = oracle.attention(*double((inputs["Q"], inputs["K"], inputs["V"])))[1]
+        if not np.allclose(A, np.tile(want, (60, 1, 1)), atol=1e-4):
+            return Trouble(
+                "With dropout, the weights that it returns are the dropped ones.",
+                look="Return A as it was.",
+            )
+        dropped = np.isclose(out, 0, atol=1e-7)
+        if abs(dropped.mean() - p) > 0.1:
+            return Trouble(
+                f"dropout = {p} should drop that share of the weights.",
+                f"It drops {dropped.mean():.0%} of them.",
+                "torch.dropout(A, dropout, train=True) @ V",
+            )
+        if not np.allclose(out[~dropped], (A / (1 - p))[~dropped], rtol=1e-3):
+            return Trouble(
+                "With dropout, the weights that are kept are not divided by 1 - dropout.",
+                look="torch.dropout does it, so that the sum stays the same on average.",
+            )
+    return None
+
+
+def power_of_d_k(power):
+    return lambda Q: Q.shape[-1] ** power
+
+
+ATTENTION = Component(
+    "attention",
+    attention_fixtures,
+    oracle.attention,
+    properties=(
+        sums_to_one(-1, 1, "rows of the weights", "Softmax runs along the keys: dim=-1."),
+        causal("V", output=0),
+        Property("dropout", _with_dropout, _dropout_verdict, weight=0.5),
+        *batch_dims("Q", "K", "V"),
+        *COMMON,
+    ),
+    mistakes=(
+        Mistake(
+            "no_scaling",
+            partial(oracle.attention, scale=power_of_d_k(0)),
+            "The scores are not divided by sqrt(d_k).",
+            "S = Q K^T / sqrt(d_k), before the mask and the softmax.",
+        ),
+        Mistake(
+            "divided_by_d_k",
+            partial(oracle.attention, scale=power_of_d_k(-1)),
+            "The scores are divided by d_k instead of its square root.",
+            "math.sqrt(Q.shape[-1])",
+        ),
+        Mistake(
+            "multiplied",
+            partial(oracle.attention, scale=power_of_d_k(0.5)),
+            "The scores are multiplied by sqrt(d_k) instead of divided.",
+        ),
+        Mistake(
+            "scaled_by_length",
+            partial(oracle.attention, scale=lambda Q: Q.shape[-2] ** -0.5),
+            "The scores are divided by sqrt(T): the number of positions, not the width d_k.",
+            "d_k is the size of the last axis of Q.",
+        ),
+        Mistake(
+            "softmax_over_queries",
+            partial(oracle.attention, softmax_dim=-2),
+            "The softmax runs over the queries (columns) instead of the keys (rows).",
+            "Row t holds the weights of position t: softmax along dim=-1.",
+        ),
+        Mistake(
+            "mask_after_softmax",
+            partial(oracle.attention, mask_when="after"),
+            "The mask comes after the softmax: masked keys still count in the denominator.",
+            "Add the mask to the scores, then take the softmax.",
+        ),
+        Mistake(
+            "mask_ignored",
+            lambda Q, K, V, mask=None: oracle.attention(Q, K, V),
+            "The mask is not used: every position sees the later ones.",
+            "S = S + mask, before the softmax.",
+        ),
+        Mistake(
+            "swapped",
+            partial(oracle.attention, swap=True),
+            "Q and K have changed places.",
+            "Row t of S belongs to query t: Q @ K^T.",
+        ),
+    ),
+    needs=("softmax", "causal_mask"),
+    constants=("mask",),
+    shortcuts=frozenset({"scaled_dot_product_attention"}),
+    outputs=("the output", "the weights"),
+)

@@ -1,0 +1,81 @@
+"""The causal mask."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from autograder.check.component import (
+    Component,
+    Fixture,
+    Mistake,
+    Property,
+)
+from autograder.check.draw import choice
+from autograder.judge import Trouble
+from autograder.oracle import self_attention as oracle
+
+
+def mask_fixtures(rng):
+    (T,) = choice(rng, (5,), (6,), (7,))
+    return [Fixture("T = 1", {"T": 1}, weight=0.5), Fixture(f"T = {T}", {"T": T})]
+
+
+def _additive(c, inputs, answers):
+    mask = answers[0].value
+    if mask.dtype == bool or set(np.unique(mask)) <= {0, 1}:
+        return Trouble(
+            "The mask holds 0 and 1 (or False and True).",
+            "It is added to the scores, so it must hold 0 where looking is allowed, -inf elsewhere.",
+        )
+    return None
+
+
+MASK = partial(oracle.causal_mask, xp=np)
+CAUSAL_MASK = Component(
+    "causal_mask",
+    mask_fixtures,
+    MASK,
+    properties=(Property("is added to the scores", lambda c, i: [c.call(i)], _additive),),
+    mistakes=(
+        Mistake(
+            "diagonal_masked",
+            partial(MASK, diagonal=0),
+            "The diagonal is masked too: no position may look at itself, and row 0 at nothing.",
+            "triu(1) starts above the diagonal, triu(0) on it.",
+        ),
+        Mistake(
+            "one_too_far",
+            partial(MASK, diagonal=2),
+            "Each position may look one step ahead.",
+            "Mask where s > t, that is above the diagonal: triu(1).",
+        ),
+        Mistake(
+            "mirrored",
+            partial(MASK, direction="past"),
+            "It is the other way round: the past is masked and the future open.",
+            "Rows are t (who looks), columns s (what is looked at); mask s > t.",
+        ),
+        Mistake(
+            "finite_fill",
+            partial(MASK, fill=-1e9),
+            "It fills with a large negative number instead of -inf.",
+            "Scores can be pushed below any number; -inf is below them all. Use -math.inf.",
+        ),
+        Mistake(
+            "finite_fill_1e4",
+            partial(MASK, fill=-1e4),
+            "It fills with -10000 instead of -inf.",
+            "Scores can be pushed below any number; -inf is below them all. Use -math.inf.",
+        ),
+        Mistake(
+            "zero_fill",
+            partial(MASK, fill=0.0),
+            "It masks nothing: every entry is 0.",
+            "Put -math.inf where s > t.",
+        ),
+    ),
+    shortcuts=frozenset({"generate_square_subsequent_mask"}),
+    outputs="the mask",
+)
