@@ -127,7 +127,7 @@ class Component:
     def _findings(self, fixtures, answers) -> list[Finding]:
         numbers = [a for (a,) in answers[: len(fixtures)]]
         wanted = [self.expected(f.inputs) for f in fixtures]
-        shaped = [self._shape(a, w) for a, w in zip(numbers, wanted)]
+        shaped = [self._shape(*fixture) for fixture in zip(fixtures, numbers, wanted)]
         cause = self.name_mistake(fixtures, numbers, wanted)
         shapes = self._because(cause, next((t for t in shaped if t), None))
         found = [
@@ -156,12 +156,16 @@ class Component:
                 found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
         return found + values
 
-    def _shape(self, answer: Answer, want: Any) -> Trouble | None:
+    def _shape(self, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
         if answer.failure:
             return None
         if isinstance(answer.value, Trouble):  # what `read` has to say
             return answer.value
-        return form(answer.value, want, self.outputs) or finite(answer.value, want, self.outputs)
+        trouble = form(answer.value, want, self.outputs)
+        if trouble:
+            return trouble
+        trouble = finite(answer.value, want, self.outputs)
+        return trouble and replace(trouble, look=self.look.get(fixture.name, ""))
 
     def _because(self, cause: Mistake | None, trouble: Trouble | None) -> Trouble | None:
         """The same evidence, told with its cause where that is known."""

@@ -44,5 +44,5 @@ def dropout(
             "Drop only while self.training.",
             weight=0.5,
         ),
-        Property("dropout in training mode", calls, verdict, weight=0.5),
+        Property("dropout in training mode", calls, verdict, weight=0.5, exact=True),
     )

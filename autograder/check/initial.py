@@ -20,12 +20,16 @@ def groups(drawn: Rules, constant: Rules) -> dict[str, dict]:
     }
 
 
-def statistics(drawn: Rules, constant: Rules) -> dict[str, dict[str, float]]:
+def statistics(drawn: Rules, constant: Rules, within: float = WITHIN) -> dict[str, float]:
     """What the probe should find."""
-    return {
-        group: {"root mean square": deviation, "share within it": WITHIN}
-        for group, (_, deviation) in drawn.items()
-    } | {group: {"smallest": v, "largest": v} for group, (_, v) in constant.items()}
+    want = {}
+    for group, (_, deviation) in drawn.items():
+        want[f"the root mean square of {group}"] = deviation
+        want[f"the share of {group} within that"] = within
+    for group, (_, value) in constant.items():
+        want[f"the smallest entry of {group}"] = value
+        want[f"the largest entry of {group}"] = value
+    return want
 
 
 def initial_values(
@@ -42,7 +46,6 @@ def initial_values(
         (answer,) = answers
         if answer.failure:
             return failure(answer, "when it is made")
-        what = "the statistics of the initial values"
-        return form(answer.value, want, what) or difference(answer.value, want, SAMPLING, what)
+        return form(answer.value, want) or difference(answer.value, want, SAMPLING)
 
     return Property("initial values", calls, verdict, weight=0.5)

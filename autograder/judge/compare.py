@@ -36,7 +36,7 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
             return Trouble(
                 f"{what} does not have the names that it should have.", _names(got, want)
             )
-        parts = (form(got[k], want[k], f'{what}["{k}"]') for k in want)
+        parts = (form(got[k], want[k], entry(what, k)) for k in want)
         return next((t for t in parts if t), None)
     if got is None and want is not None:
         return Trouble(f"{what} is None.", look="Is a `return` missing?")
@@ -90,6 +90,8 @@ def finite(got: Any, want: Any, what: What = "the result") -> Trouble | None:
             continue
         bad = ~np.isfinite(g) & np.isfinite(w)
         if bad.any():
+            if g.ndim == 0:
+                return Trouble(f"{name} is {g}, where {number(w)} is expected.")
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             return Trouble(
                 f"{name} has {int(bad.sum())} entries that are not finite.",
@@ -145,6 +147,11 @@ def item(what: What, i: int) -> str:
     return what[i] if isinstance(what, tuple) else f"{what}, item {i}"
 
 
+def entry(what: What, key: str) -> str:
+    """A key of several words is a name by itself."""
+    return key if " " in key else f'{what}["{key}"]'
+
+
 def leaves(got: Any, want: Any, what: What):
     """Pairs of values that can be compared, each with a name for it."""
     if isinstance(want, tuple):
@@ -152,6 +159,6 @@ def leaves(got: Any, want: Any, what: What):
             yield from leaves(g, w, item(what, i))
     elif isinstance(want, dict):
         for k in want:
-            yield from leaves(got[k], want[k], f'{what}["{k}"]')
+            yield from leaves(got[k], want[k], entry(what, k))
     else:
         yield what, got, want

@@ -16,7 +16,7 @@ def values(target, call: Call) -> Answer:
     return Answer(value=statistics(module, **call.kwargs))
 
 
-def statistics(module: nn.Module, drawn: Groups, constant: Groups) -> dict[str, dict]:
+def statistics(module: nn.Module, drawn: Groups, constant: Groups) -> dict[str, float]:
     """Of groups of random values, their root mean square and the share of entries that lie within
     it (0.683 for a normal distribution around 0); of constant ones, the smallest and the largest.
     """
@@ -25,10 +25,12 @@ def statistics(module: nn.Module, drawn: Groups, constant: Groups) -> dict[str, 
         x = _together(module, endings)
         rms = x.square().mean().sqrt()
         share = (x.abs() <= rms * (1 + 1e-6)).float().mean()
-        result[name] = {"root mean square": rms.item(), "share within it": share.item()}
+        result[f"the root mean square of {name}"] = rms.item()
+        result[f"the share of {name} within that"] = share.item()
     for name, endings in constant.items():
         x = _together(module, endings)
-        result[name] = {"smallest": x.min().item(), "largest": x.max().item()}
+        result[f"the smallest entry of {name}"] = x.min().item()
+        result[f"the largest entry of {name}"] = x.max().item()
     return result
 
 

@@ -11,6 +11,7 @@ from autograder.check.randomness import generator_decides
 from autograder.judge import Trouble
 from autograder.oracle import forward_pass as oracle
 from autograder.probes import Call
+from autograder.probes.forward_pass import UNTOUCHED
 
 ENDINGS = {
     "E": ("E",),
@@ -43,41 +44,28 @@ def fixtures(rng):
     ]
 
 
-def rules(sizes, names, drawn, constant):
+def rules(names, drawn, constant):
     """Endings and values of the groups with these names: (drawn, constant)."""
-    kinds = (drawn, constant)
-    return [{n: (ENDINGS[n], kind[n]) for n in names if n in kind} for kind in kinds]
+    return [{n: (ENDINGS[n], kind[n]) for n in names if n in kind} for kind in (drawn, constant)]
 
 
 def expected(sizes, names, generator=None, *, constant=None, untouched=(), within=WITHIN, **drawn):
     """The statistics of these groups. untouched: groups that keep the value they had."""
-    values = oracle.deviations(sizes["n_layer"], **drawn)
-    kept = oracle.constants(**(constant or {}))
-    want = statistics(*rules(sizes, names, values, kept))
-    for name in set(names) & set(untouched):
-        was = {"root mean square": 0.5, "share within it": 1.0}
-        want[name] = was if name in values else {"smallest": 0.5, "largest": 0.5}
-    for name in set(names) & set(values) - set(untouched):
-        want[name]["share within it"] = within
-    return want
+    kinds = oracle.deviations(sizes["n_layer"], **drawn), oracle.constants(**constant or {})
+    kinds = [k | {n: UNTOUCHED for n in k if n in untouched} for k in kinds]
+    return statistics(*rules(names, *kinds), 1.0 if set(names) & set(untouched) else within)
 
 
 def call(inputs):
-    shape = rules(**inputs_of(inputs), drawn=oracle.deviations(1), constant=oracle.constants())
-    kwargs = {"groups": groups(*shape)}
+    kwargs = {"groups": groups(*rules(inputs["names"], oracle.deviations(1), oracle.constants()))}
     if "generator" in inputs:
         kwargs["generator"] = inputs["generator"]
     sizes = inputs["sizes"]
     return Call(init=(), init_kwargs=sizes, kwargs=kwargs, probe="forward_pass:init_weights")
 
 
-def inputs_of(inputs):
-    return {k: inputs[k] for k in ("sizes", "names")}
-
-
 def _in_place(c, inputs):
-    call = Call(init=(), init_kwargs=inputs["sizes"], probe="forward_pass:init_in_place")
-    return [call]
+    return [Call(init=(), init_kwargs=inputs["sizes"], probe="forward_pass:init_in_place")]
 
 
 def _kept(c, inputs, answers):
@@ -114,8 +102,6 @@ def _distinct(c, inputs, answers):
 def _half(L):
     return (2 * L) ** -0.5
 
-
-MATRICES = ("E", "P", "W_U", "W_Q, W_K, W_V and W_up", "W_O", "W_down")
 
 INIT_WEIGHTS = Component(
     "init_weights",
@@ -244,6 +230,5 @@ INIT_WEIGHTS = Component(
             "model.named_parameters() lists all.",
         ),
     ),
-    outputs="the statistics",
     tolerance=SAMPLING,
 )

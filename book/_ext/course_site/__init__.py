@@ -13,7 +13,5 @@ def setup(app):
     app.connect("config-inited", places.use_book_folder, priority=1)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
     app.connect("build-finished", mathjax.copy_to_output)
-    app.add_node(
-        nodes.image, override=True, html=(inline_svg.visit_image, inline_svg.depart_image)
-    )
+    app.add_node(nodes.image, override=True, html=(inline_svg.visit_image, inline_svg.depart_image))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
