@@ -439,3 +439,12 @@ def test_the_reference(tmp_path):
     module = load(got.text, tmp_path)
     assert all(hasattr(module, name) for name in build.CONTRACT if name in COMPONENTS)
     assert "SOLUTION" not in got.text and "Float[" not in got.text
+
+
+def test_own_earlier_components_are_taken_from_their_notebook(only, student):
+    """`from autograder.own import ...` means the same as the import of the stand-in."""
+    only("MultiHeadAttention")
+    plain_text = assemble(student()).text
+    own = {k: v.replace("autograder.standins", "autograder.own") for k, v in CHAPTER_4.items()}
+    assert own != CHAPTER_4
+    assert assemble(student(four=own)).text == plain_text

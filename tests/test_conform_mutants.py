@@ -6,6 +6,7 @@ from gpt2_mutants import MUTANTS
 from gpt2_rewrites import HARMLESS
 
 from autograder import conform
+from autograder.conform.causes import causes
 from autograder.conform.row import FAIL, PROPERTIES
 
 # Rows whose tolerance is statistical, not rounding.
@@ -52,3 +53,29 @@ def test_rejected_by_its_row(mutant, reference_source, write):
 def test_other_ways_to_be_right_are_accepted(name, reference_source, write):
     path = write(name, edit(reference_source, *HARMLESS[name]))
     assert [(row.name, row.detail) for row in conform.rows(path) if row.failed] == []
+
+
+@pytest.mark.parametrize(
+    "name, roots",
+    [
+        ("no positions", {"hidden states"}),
+        ("no scaling", {"attention maps"}),
+        ("W_O transposed", {"hidden states"}),
+        ("one LayerNorm for both", {"hidden states"}),
+        ("eps outside the root", {"attention maps", "quiet stream"}),
+        ("no mask", {"attention maps", "leak test"}),
+        ("row 0 sees nothing", {"attention maps"}),
+        ("no final LayerNorm", {"logits"}),
+        ("sum for mean", {"loss"}),
+        ("b_K dropped", {"gradients"}),
+        ("eps inside the root", {"adamw_step"}),
+        ("no zero_grad", {"losses of ten steps"}),
+        ("E twice", {"decay groups"}),
+        ("one token short", {"greedy ids"}),
+    ],
+)
+def test_what_follows_from_another_row_is_told_apart(name, roots, reference_source, write):
+    """One mistake shows in up to twenty rows; only those at its root are explained."""
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
+    rows = conform.rows(write(name, edit(reference_source, *mutant.edits)))
+    assert {row.name for row in rows if row.failed} - set(causes(rows)) == roots

@@ -15,7 +15,7 @@ from autograder.errors import CourseError
 def folder(tmp_path, monkeypatch):
     """A student's folder, with the notebook on attention done and the others as released."""
     for path in (ROOT / "exercises").glob("*/*.ipynb"):
-        (tmp_path / path.parent.name).mkdir()
+        (tmp_path / path.parent.name).mkdir(exist_ok=True)
         shutil.copy(path, tmp_path / path.parent.name)
     shutil.copy(
         ROOT / "solutions/03_self_attention/self_attention.ipynb", tmp_path / "03_self_attention"

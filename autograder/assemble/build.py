@@ -19,7 +19,6 @@ CONTRACT = (
     "GPT2Config",
     "embed",
     "count_parameters",
-    "run_stream",
     "GPT2",
     "next_token_distribution",
     "get_batch",

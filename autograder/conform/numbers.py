@@ -23,7 +23,7 @@ HIDDEN = (
     "each LayerNorm its own gamma and beta, tanh GELU, heads split and merged by columns"
 )
 ATTENTION = (
-    "scale 1/sqrt(d_k), mask added before the softmax, softmax over the last axis, "
+    "the LayerNorm before it (ln_1), scale 1/sqrt(d_k), mask added before the softmax, softmax over the last axis, "
     "which of Q and K comes first"
 )
 LOSS = "mean over all B*T positions of the cross-entropy of raw logits; targets are already shifted"

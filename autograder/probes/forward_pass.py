@@ -65,7 +65,7 @@ def parameters(target: Any, call: Call) -> Answer:
     for name, tensor in model.state_dict(keep_vars=True).items():
         known = first.setdefault(id(tensor), name)
         found[name] = str(tuple(tensor.shape)) if known == name else f"the same as {known}"
-    return Answer(value=found)
+    return Answer(value={"the state_dict": found})
 
 
 def logits(target: Any, call: Call) -> Answer:

@@ -23,7 +23,7 @@ def attention(
     # Q (..., T, d_k), K (..., S, d_k), V (..., S, d_v) -> output (..., T, d_v), weights (..., T, S)
     """Scaled dot-product attention; the weights are what it does to a one-hot V."""
     mask = None if mask is None else mask.to(Q.dtype)
-    one_hot = torch.eye(K.shape[-2], dtype=V.dtype, device=V.device).expand(*V.shape[:-1], -1)
+    one_hot = V.new_ones(K.shape[-2]).diag_embed().expand(*V.shape[:-1], -1)
     weights = F.scaled_dot_product_attention(Q, K, one_hot, attn_mask=mask)
     return F.scaled_dot_product_attention(Q, K, V, attn_mask=mask, dropout_p=dropout), weights
 

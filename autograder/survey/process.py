@@ -99,6 +99,7 @@ def _environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(p for p in paths if p),
         "MPLBACKEND": "Agg",
         "OMP_NUM_THREADS": "1",
+        "AUTOGRADER_STANDINS": "1",  # a mistake in an earlier notebook is told once, there
     }
 
 

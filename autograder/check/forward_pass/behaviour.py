@@ -31,8 +31,13 @@ COUNTED = {
 # ------------------------------------------------------------------ tying
 
 
+def tied(inputs):
+    state = {k: v for k, v in inputs["state"].items() if k != "W_U"}
+    return inputs | {"init": inputs["init"] | {"tie_weights": True}, "state": state}
+
+
 def _reloaded(c, inputs):
-    return [replace(c.call(inputs), probe="forward_pass:reloaded")]
+    return [replace(c.call(tied(inputs)), probe="forward_pass:reloaded")]
 
 
 def _follows(c, inputs, answers):
@@ -40,15 +45,13 @@ def _follows(c, inputs, answers):
     look = "Tied means one tensor: x @ self.E.T in forward, and no second name for it."
     if answer.failure:
         return replace(failure(answer, "on a copy whose state_dict is loaded"), look=look)
-    state = inputs["state"] | {"E": 2 * inputs["state"]["E"]}
-    want = c.expected(inputs | {"state": state})
+    inputs = tied(inputs)
+    want = c.expected(inputs | {"state": inputs["state"] | {"E": 2 * inputs["state"]["E"]}})
     trouble = form(answer.value, want) or difference(answer.value, want, c.tolerance)
     if trouble is None:
         return None
     return Trouble(
-        "After a copy of the model has loaded another E, its two ends disagree.",
-        trouble.evidence,
-        look,
+        "After a tied model has loaded another E, its two ends disagree.", trouble.evidence, look
     )
 
 
@@ -78,8 +81,8 @@ def _refused(c, inputs, answers):
         if answer.failure is None:
             return Trouble(f"It takes {what}, and should raise ValueError.", look=look)
         if answer.failure.type != "ValueError":
-            said = f"{answer.failure.type}: {answer.failure.message}"
-            return Trouble(f"For {what}, it should raise ValueError.", f"It raises {said}", look)
+            said = f"It raises {answer.failure.type}: {answer.failure.message}".rstrip(": ")
+            return Trouble(f"For {what}, it should raise ValueError.", said, look)
     return None
 
 
@@ -113,13 +116,14 @@ def _any_device(c, inputs, answers):
 
 
 def with_targets(inputs):
-    return inputs | {"targets": np.roll(inputs["ids"], -1, axis=1)}
+    """A tied model, and targets: then E has gradients from both ends."""
+    return tied(inputs) | {"targets": np.roll(inputs["ids"], -1, axis=1)}
 
 
 def _nothing_left(inputs):
     """All that the stream holds is dropped: ln_f gives its beta everywhere."""
-    E, ids = inputs["state"]["E"], inputs["ids"]
-    return np.broadcast_to(E @ inputs["state"]["ln_f.beta"], (*ids.shape, len(E)))
+    one = inputs["state"]["ln_f.beta"] @ inputs["state"]["W_U"]
+    return np.broadcast_to(one, (*inputs["ids"].shape, len(one)))
 
 
 DROPOUT = dropout(
@@ -132,7 +136,7 @@ DROPOUT = dropout(
 VALUES = oracle.deviations(2)
 PROPERTIES = (
     causal("ids", axis=1),
-    Property("tied: E is one tensor", _reloaded, _follows, weight=1.0, exact=True),
+    Property("tied: E is one tensor", _reloaded, _follows, exact=True),
     Property("refuses bad ids", _with_bad_ids, _refused),
     Property("parameter counts at the published sizes", _counts, _exact),
     initial_values(
@@ -146,7 +150,7 @@ PROPERTIES = (
     Property(any_device.name, any_device.calls, _any_device, weight=any_device.weight),
     gradients,
     Property(
-        "gradients of the loss",
+        "gradients of the loss, tied",
         lambda c, inputs: gradients.calls(c, with_targets(inputs)),
         lambda c, inputs, answers: gradients.verdict(c, with_targets(inputs), answers),
         weight=0.5,

@@ -18,22 +18,21 @@ def fixtures(rng):
     V, T_max, T, B, d, H, L = choice(rng, *SIZES)
     sizes = dict(vocab_size=V, n_positions=T_max, n_layer=L, n_head=H, d_model=d)
 
-    def model(tied=True, T=None, quiet=False, loss=False, values=True, L=L):
-        inputs = {"init": sizes | {"tie_weights": tied, "n_layer": L}}
-        if values:
-            inputs |= {"state": state_of(rng, inputs["init"], quiet)}
-            inputs |= {"ids": rng.integers(0, V, (B, T))}
-        return inputs | ({"targets": rng.integers(0, V, (B, T))} if loss else {})
+    def model(T=T, tied=False, L=L, quiet=False, loss=False):
+        config = sizes | {"n_layer": L, "tie_weights": tied}
+        state, ids = state_of(rng, config, quiet), rng.integers(0, V, (B, T))
+        inputs = {"init": config, "state": state, "ids": ids}
+        return inputs | {"targets": rng.integers(0, V, (B, T))} if loss else inputs
 
     return [
-        Fixture("its parameters, tied", model(values=False), weight=1.0),
-        Fixture("its parameters, untied", model(tied=False, values=False), weight=1.0),
-        Fixture("blocks that write nothing", model(T=T, quiet=True), weight=1.0),
-        Fixture("as many tokens as n_positions", model(T=T_max), weight=1.0),
-        Fixture("untied", model(tied=False, T=T), weight=1.0),
-        Fixture("its loss", model(T=T, loss=True), weight=2.0),
-        Fixture("one block", model(T=T, L=1), weight=1.0),
-        Fixture("the whole model", model(T=T), weight=3.0),
+        Fixture("its parameters, tied", {"init": sizes | {"tie_weights": True}}, weight=1.0),
+        Fixture("its parameters, untied", {"init": sizes | {"tie_weights": False}}, weight=1.0),
+        Fixture("blocks that write nothing", model(quiet=True), weight=1.0),
+        Fixture("one block", model(L=1), weight=1.0),
+        Fixture("as many tokens as n_positions", model(T_max), weight=1.0),
+        Fixture("tied", model(tied=True), weight=2.0),
+        Fixture("its loss", model(loss=True), weight=2.0),
+        Fixture("untied", model(), weight=2.0),
     ]
 
 
@@ -58,7 +57,7 @@ def whole(
     """
     own = {name: str(shape) for name, shape in shapes(init).items()}
     if state is None:
-        return own
+        return {"the state_dict": own}
     if own != {name: str(tuple(value.shape)) for name, value in state.items()}:
         raise ValueError("it has other parameters")
     logits = oracle.gpt2(ids, state, init["n_head"], **parts)

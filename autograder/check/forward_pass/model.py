@@ -16,5 +16,8 @@ GPT2 = Component(
     mistakes=MISTAKES,
     needs=("init_weights", "cross_entropy"),
     shortcuts=frozenset({"TransformerEncoder", "TransformerDecoder", "Transformer"}),
-    look={"the whole model": "Does E come anew in each forward pass: x @ self.E.T?"},
+    look={
+        "tied": "Is E read anew in each forward pass: x @ self.E.T?",
+        "blocks that write nothing": "Only the embedding, ln_f and W_U matter here.",
+    },
 )
