@@ -434,7 +434,7 @@ GENERATION = [
             "generate",
             "",
             "@torch.no_grad()\n"
-            "def generate(model, ids, max_new_tokens, temperature=1.0, use_cache=True, **options):\n"
+            "def generate(model, ids, max_new_tokens, temperature=1.0, use_cache=True, **_):\n"
             "    for _ in range(max_new_tokens):\n"
             "        seen = ids[:, -1:] if use_cache else ids[:, -model.config.n_positions:]\n"
             "        ids = torch.cat([ids, model(seen)[:, -1:].argmax(-1)], dim=1)\n"

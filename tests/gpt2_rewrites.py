@@ -60,8 +60,8 @@ HARMLESS = {
             "",
             "def forward(self, x):\n"
             "    Q, K, V = (\n"
-            "        (x @ getattr(self, 'W_' + n) + getattr(self, 'b_' + n)).chunk(self.n_head, -1)\n"
-            "        for n in 'QKV'\n"
+            "        (x @ W + b).chunk(self.n_head, -1)\n"
+            "        for W, b in ((self.W_Q, self.b_Q), (self.W_K, self.b_K), (self.W_V, self.b_V))\n"
             "    )\n"
             "    mask = causal_mask(x.shape[-2], x.device)\n"
             "    p = self.dropout if self.training else 0.0\n"

@@ -24,11 +24,13 @@ LOADER = """
 
 @torch.no_grad()
 def load_gpt2_weights(model, state_dict):
-    outer = {"E": "wte.weight", "P": "wpe.weight", "ln_f.gamma": "ln_f.weight", "ln_f.beta": "ln_f.bias"}
+    outer = {"E": "wte.weight", "P": "wpe.weight"}
+    outer |= {"ln_f.gamma": "ln_f.weight", "ln_f.beta": "ln_f.bias"}
     inner = {"ffn.W_up": "mlp.c_fc.weight", "ffn.b_up": "mlp.c_fc.bias",
              "ffn.W_down": "mlp.c_proj.weight", "ffn.b_down": "mlp.c_proj.bias",
              "attn.W_O": "attn.c_proj.weight", "attn.b_O": "attn.c_proj.bias"}
-    inner |= {f"ln_{i}.{a}": f"ln_{i}.{b}" for i in (1, 2) for a, b in (("gamma", "weight"), ("beta", "bias"))}
+    for i in (1, 2):
+        inner |= {f"ln_{i}.gamma": f"ln_{i}.weight", f"ln_{i}.beta": f"ln_{i}.bias"}
     given = {name.removeprefix("transformer."): tensor for name, tensor in state_dict.items()}
     for name, p in model.named_parameters():
         if name in outer:

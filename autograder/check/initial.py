@@ -33,7 +33,11 @@ def statistics(drawn: Rules, constant: Rules, within: float = WITHIN) -> dict[st
 
 
 def initial_values(
-    init: tuple | dict, drawn: Rules, constant: Rules, probe: str = "initial:values"
+    init: tuple | dict,
+    drawn: Rules,
+    constant: Rules,
+    probe: str = "initial:values",
+    weight: float = 0.5,
 ) -> Property:
     """A fresh instance, made with the arguments `init`, starts as the exercise says."""
     want = statistics(drawn, constant)
@@ -48,4 +52,4 @@ def initial_values(
             return failure(answer, "when it is made")
         return form(answer.value, want) or difference(answer.value, want, SAMPLING)
 
-    return Property("initial values", calls, verdict, weight=0.5)
+    return Property("initial values", calls, verdict, weight)

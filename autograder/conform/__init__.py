@@ -17,14 +17,11 @@ from rich.console import Console
 # the order of these imports is the order of the table
 from autograder.conform import structure, numbers, behaviour, training, generation  # noqa: F401
 from autograder.conform.load import load_module, require_names
-from autograder.conform.numbers import F32
 from autograder.conform.published import load_file, published_rows
-from autograder.conform.row import PROPERTIES, Property, Row, measure
+from autograder.conform.row import PROPERTIES, Row, measure
 from autograder.conform.subject import Subject
 from autograder.conform.table import as_json, show
 from autograder.errors import CourseError
-
-OFF_CPU = 1e-4  # float32 tolerance where sums are done in another order
 
 
 def rows(
@@ -34,7 +31,7 @@ def rows(
     subject = open_subject(module_or_path, device)
     wanted = [p for p in PROPERTIES if not only or p.name in only]
     with quiet_torch():
-        return [measure(p, subject, tolerance_on(subject.device, p)) for p in wanted]
+        return [measure(p, subject) for p in wanted]
 
 
 def open_subject(module_or_path: ModuleType | str | Path, device: str) -> Subject:
@@ -43,11 +40,6 @@ def open_subject(module_or_path: ModuleType | str | Path, device: str) -> Subjec
         module = load_module(module_or_path)
     require_names(module)
     return Subject(module, device)
-
-
-def tolerance_on(device: torch.device, p: Property) -> float:
-    """Elsewhere than on the CPU the float32 rows get 1e-4; float64 and counts stay."""
-    return OFF_CPU if device.type != "cpu" and p.tolerance == F32 else p.tolerance
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def greedy(subject: Subject, model, prompt: np.ndarray, new_tokens: int, **optio
     "greedy ids",
     "transformers' continuation, token by token",
     0,
-    "the logits of the last position choose; the new id is appended; temperature 0 takes the largest",
+    "logits of the last position, the largest at temperature 0; the new id is appended",
 )
 def greedy_ids(subject: Subject) -> Worst:
     worst = Worst()
@@ -131,8 +131,8 @@ def mode(subject: Subject) -> Worst:
     "load_gpt2_weights",
     "published names, with and without `transformer.`",
     0,
-    "c_attn holds Q | K | V side by side; nothing is transposed; mask buffers are left out by their "
-    "whole name",
+    "c_attn holds Q | K | V side by side; nothing is transposed; mask buffers are left out by "
+    "their whole name",
 )
 def load_weights(subject: Subject) -> Worst:
     if not hasattr(subject.module, "load_gpt2_weights"):

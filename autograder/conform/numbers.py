@@ -6,12 +6,11 @@ import numpy as np
 import torch
 
 from autograder import references
-from autograder.conform.row import Worst, Wrong, prop
+from autograder.conform.row import F32, F64, Worst, Wrong, prop, tolerance_on
 from autograder.conform.subject import Subject, attention_maps, hidden_states
 from autograder.oracle import model as oracle
 
 THEIRS, EXACT = "transformers, float32", "oracle, float64"
-F32, F64 = 1e-5, 1e-10
 PLAIN = ("short", "full", "deep")
 
 LOGITS = (
@@ -23,8 +22,8 @@ HIDDEN = (
     "each LayerNorm its own gamma and beta, tanh GELU, heads split and merged by columns"
 )
 ATTENTION = (
-    "the LayerNorm before it (ln_1), scale 1/sqrt(d_k), mask added before the softmax, softmax over the last axis, "
-    "which of Q and K comes first"
+    "the LayerNorm before it (ln_1), scale 1/sqrt(d_k), mask added before the softmax, "
+    "softmax over the last axis, which of Q and K comes first"
 )
 LOSS = "mean over all B*T positions of the cross-entropy of raw logits; targets are already shifted"
 GRADIENTS = (
@@ -76,7 +75,7 @@ def hidden(subject: Subject, names, exact: bool) -> Worst:
         states = hidden_states(run.watched, references.load(name).sizes)
         for stage, (place, x) in enumerate(states.items()):
             worst.add(f"{name}, {place}", x, want[place])
-            if worst.error > (F64 if exact else F32):
+            if worst.error > tolerance_on(subject.device, F64 if exact else F32):
                 worst.stage = (name, stage)
                 return worst
     return worst
@@ -89,7 +88,7 @@ def attentions(subject: Subject, names, exact: bool) -> Worst:
         maps = attention_maps(subject.run(name, dtype(exact)).watched, references.load(name).sizes)
         for layer, (got, want) in enumerate(zip(maps, expected(name, exact)["attentions"])):
             worst.add(f"{name}, layer {layer}", got, want)
-            if worst.error > (F64 if exact else F32):
+            if worst.error > tolerance_on(subject.device, F64 if exact else F32):
                 worst.stage = (name, layer + 0.5)
                 return worst
     return worst
@@ -133,11 +132,22 @@ def ten_steps(subject: Subject, name: str, exact: bool) -> tuple[list[float], li
     return losses, norms
 
 
-def compare_steps(subject: Subject, exact: bool, which: int, key: str) -> Worst:
+@cache
+def expected_steps(name: str, exact: bool) -> tuple:
+    r = references.load(name)
+    if exact:
+        p, H = r.parameters, r.sizes.H
+        return oracle.train(p, r["ids"], r["targets"], H, steps=10, **r.optimiser)[:2]
+    return r["float32/step_losses"], r["float32/step_norms"]
+
+
+def compare_steps(subject: Subject, exact: bool, which: int) -> Worst:
+    """which: 0 for the losses, 1 for the norms."""
     worst = Worst()
     for name in PLAIN:
-        got = subject.once((name, exact), lambda: ten_steps(subject, name, exact))[which]
-        for step, (g, w) in enumerate(zip(got, references.load(name)[key]), start=1):
+        got = subject.once(("steps", name, exact), lambda: ten_steps(subject, name, exact))
+        pairs = zip(got[which], expected_steps(name, exact)[which])
+        for step, (g, w) in enumerate(pairs, start=1):
             worst.add(f"{name}, step {step}", g, w)
     return worst
 
@@ -160,12 +170,12 @@ numeric_rows(THEIRS, False, F32)
 
 @prop(THEIRS, "losses of ten steps", "decay_groups and train_step, AdamW", F32, STEPS)
 def step_losses(subject: Subject) -> Worst:
-    return compare_steps(subject, False, 0, "float32/step_losses")
+    return compare_steps(subject, False, 0)
 
 
 @prop(THEIRS, "gradient norms of ten steps", "before clipping", 1e-4, STEPS)
 def step_norms(subject: Subject) -> Worst:
-    return compare_steps(subject, False, 1, "float32/step_norms")
+    return compare_steps(subject, False, 1)
 
 
 @prop(THEIRS, "quiet stream", "rows of deviation 1e-3, a constant row", F32, QUIET)
@@ -181,8 +191,8 @@ numeric_rows(EXACT, True, F64)
 
 @prop(EXACT, "ten steps, float64", "losses and norms", F64, STEPS)
 def exact_steps(subject: Subject) -> Worst:
-    worst = compare_steps(subject, True, 0, "float64/step_losses")
-    norms = compare_steps(subject, True, 1, "float64/step_norms")
+    worst = compare_steps(subject, True, 0)
+    norms = compare_steps(subject, True, 1)
     worst.note(norms.error, norms.where)
     return worst
 

@@ -73,7 +73,7 @@ def get_batch(subject: Subject) -> Worst:
     "lr_schedule",
     "warm-up, top, half-way, end",
     1e-6,
-    "rises linearly to max_lr at the end of warm-up, then half a cosine down to min_lr at max_steps",
+    "a line up to max_lr at the end of warm-up, then half a cosine down to min_lr at max_steps",
 )
 def lr_schedule(subject: Subject) -> Worst:
     worst, top, low = Worst(), 8.0, 2.0  # large, so that the tolerance means something

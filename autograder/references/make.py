@@ -60,7 +60,7 @@ def build(sizes: Sizes):
 
 
 def draw(name: str, model, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Every tensor afresh, float32: at the default initialisation whole classes of mistakes hide."""
+    """Every tensor afresh: at the default initialisation whole classes of mistakes hide."""
     parameters = {}
     for key, tensor in model.named_parameters():
         gain = key.endswith("weight") and tensor.dim() == 1
@@ -90,7 +90,7 @@ def put(model, parameters: dict[str, np.ndarray]) -> None:
 
 
 def outputs(model, ids: torch.Tensor, targets: torch.Tensor) -> dict[str, np.ndarray]:
-    """One forward and backward pass. hidden_states' last item is after ln_f, so blocks are hooked."""
+    """One pass forward and back. The last of hidden_states is after ln_f: blocks are hooked."""
     blocks = []
     hooks = [
         block.register_forward_hook(lambda *call: blocks.append(call[-1]))

@@ -144,6 +144,7 @@ PROPERTIES = (
         drawn={n: (ENDINGS[n], VALUES[n]) for n in VALUES if n != "W_U"},
         constant={n: (ENDINGS[n], v) for n, v in oracle.constants().items()},
         probe="forward_pass:fresh",
+        weight=1.0,
     ),
     *DROPOUT,
     unchanged,
@@ -153,7 +154,6 @@ PROPERTIES = (
         "gradients of the loss, tied",
         lambda c, inputs: gradients.calls(c, with_targets(inputs)),
         lambda c, inputs, answers: gradients.verdict(c, with_targets(inputs), answers),
-        weight=0.5,
         exact=True,
     ),
 )

@@ -39,8 +39,8 @@ def fixtures(rng):
         Fixture("W_U of an untied model", part("W_U", tied=False), weight=1.0),
         Fixture("gamma, beta and the biases", part("gamma", "beta", "the biases")),
         Fixture("matrices that read the stream", part("W_Q, W_K, W_V and W_up")),
-        Fixture("matrices that write to it, L = 1", part("W_O", "W_down", L=1), weight=1.0),
-        Fixture(f"matrices that write to it, L = {L}", part("W_O", "W_down")),
+        Fixture("matrices that write to it, one block", part("W_O", "W_down", L=1)),
+        Fixture("matrices that write to it, more blocks", part("W_O", "W_down"), weight=4.0),
     ]
 
 

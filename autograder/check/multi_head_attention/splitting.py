@@ -20,7 +20,7 @@ def split_fixtures(rng):
     return [
         Fixture("one position", {"x": normal(rng, B, 1, d), "n_head": H}, weight=1.0),
         Fixture("one head", {"x": normal(rng, B, T, d), "n_head": 1}, weight=1.0),
-        Fixture(f"{H} heads", {"x": normal(rng, B, T, d), "n_head": H}, weight=4.0),
+        Fixture("several heads", {"x": normal(rng, B, T, d), "n_head": H}, weight=4.0),
     ]
 
 
@@ -97,7 +97,7 @@ def merge_fixtures(rng):
     return [
         Fixture("one position", {"x": normal(rng, B, H, 1, d_k)}, weight=1.0),
         Fixture("one head", {"x": normal(rng, B, 1, T, d_k)}, weight=1.0),
-        Fixture(f"{H} heads", {"x": normal(rng, B, H, T, d_k)}, weight=4.0),
+        Fixture("several heads", {"x": normal(rng, B, H, T, d_k)}, weight=4.0),
     ]
 
 
