@@ -107,7 +107,10 @@ def test_the_running_example_is_the_same_on_every_page():
 def test_the_first_page_gives_the_minutes_of_the_notebook(assignment):
     cells = json.loads((ROOT / "exercises" / assignment.path).read_text())["cells"]
     minutes = re.search(r"\*\*Time:\*\* about (\d+) minutes", "".join(cells[0]["source"]))[1]
-    assert f"<../exercises/{assignment.path}>`, {minutes} min |" in (BOOK / "index.md").read_text()
+    assert (
+        f"<../exercises/{assignment.path}>`, {minutes}\N{NO-BREAK SPACE}min |"
+        in (BOOK / "index.md").read_text()
+    )
 
 
 @each_page

@@ -8,7 +8,7 @@ from course_site import inline_svg, live_kernel, mathjax, places
 
 
 def setup(app):
-    # Kernels inherit this. The examples are tiny: a second thread only slows them on a busy machine.
+    # Kernels inherit this. On examples so tiny a second thread only costs time.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     app.connect("config-inited", places.use_book_folder, priority=1)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)

@@ -1,7 +1,7 @@
 """SVG figures become part of the page, so that they take its colours in light and dark.
 
-A figure paints with the custom properties --fig-…. Its own <style> gives them values for when the file is
-looked at alone; in the page that element is dropped and assets/course.css decides.
+A figure paints with the custom properties --fig-…. Its own <style> gives them values for when the
+file is looked at alone; in the page that element is dropped and assets/course.css decides.
 """
 
 import hashlib

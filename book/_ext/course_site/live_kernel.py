@@ -1,4 +1,4 @@
-"""Jupyter Book loads Thebe, which runs cells on a remote kernel. The book has none, and works offline."""
+"""No scripts for a live kernel: Jupyter Book loads Thebe, which the book has no use for."""
 
 
 def _is_thebe(asset) -> bool:

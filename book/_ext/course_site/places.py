@@ -12,6 +12,8 @@ SCRIPTS = ["accessibility.js"]
 
 
 def use_book_folder(app, config):
+    inside = BOOK.relative_to(Path(app.srcdir).resolve())
+    config.include_patterns = [(inside / "**").as_posix()]  # no other Markdown of the repository
     config.bibtex_bibfiles = [str(BOOK / name) for name in config.bibtex_bibfiles]
     config.html_static_path = [*config.html_static_path, str(BOOK / "assets")]
     config.html_css_files = [*config.html_css_files, *STYLES]

@@ -1,0 +1,174 @@
+"""`autograder train gpt2.py`: train the file's model with the file's own functions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.conform.load import load_module
+from autograder.errors import CourseError
+from autograder.training import checkpoint, curve, options, report, sample, snapshot
+from autograder.training import device as devices
+from autograder.training.defaults import Settings
+from autograder.training.file_text import file_text
+from autograder.training.load import RUNS, warn_if_changed
+from autograder.training.loop import Diverged, Training
+from autograder.training.tale_text import tale_text
+from autograder.training.text import Text
+
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options.add_places(parser)
+    options.add_settings(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when the run is at its end, 130 when Ctrl-C stopped it; CourseError: it cannot train."""
+    folder = args.out or RUNS / (args.text.stem if args.text else "tales")
+    job = resumed(args, folder) if args.resume else begun(args, folder)
+    print(report.opening(job.training, folder, job.threads, job.levels))
+    if job.training.finished:
+        print("This run is at its end already.")
+    progress = report.Progress(job.training, job.levels.get("floor"))
+    try:
+        job.training.run(progress.on_step, progress.on_evaluation, job.save)
+    except Diverged as error:
+        raise CourseError(diverged(job, str(error))) from None
+    finally:
+        progress.close()
+    job.draw()
+    if not job.training.finished:
+        print(f"\nStopped after step {job.training.step:,}; the checkpoint is in {folder}.")
+        print(f"To go on: {job.resume_command(args)}")
+        return INTERRUPTED
+    print(report.closing(job.training, job.levels))
+    print(written(job, args.file))
+    print(report.places(folder))
+    return 0
+
+
+@dataclass
+class Job:
+    """A run and where it belongs."""
+
+    training: Training
+    folder: Path
+    path: str  # of the text; "" for the tales
+    threads: int
+    gpt2: dict
+    fingerprint: str
+    levels: dict[str, float] = field(default_factory=dict)
+
+    def save(self) -> None:
+        record, tensors = snapshot.take(self.training)
+        vocabulary = self.training.text.vocabulary
+        record |= {
+            "gpt2": self.gpt2,
+            "device": self.training.device.type,
+            "threads": self.threads,
+            "text": {
+                "title": self.training.text.title,
+                "path": self.path,
+                "fingerprint": self.fingerprint,
+            },
+            "levels": self.levels,
+            "vocabulary": {
+                "kind": vocabulary.kind,
+                "start": vocabulary.start,
+                "tokens": vocabulary.tokens,
+            },
+        }
+        checkpoint.save(self.folder, record, tensors)
+
+    def draw(self) -> None:
+        if len(self.training.history) < 2:
+            return  # stopped before there was a curve
+        text, name = self.training.text, Path(self.gpt2["path"]).name
+        title = f"{name} learns {text.title}"
+        curve.draw(self.folder / curve.FILE, self.training.history, self.levels, title, text.unit)
+
+    def resume_command(self, args: argparse.Namespace) -> str:
+        out = "" if self.folder == RUNS / "tales" else f" --out {self.folder}"
+        return f"autograder train {args.file}{out} --resume"
+
+
+def begun(args: argparse.Namespace, folder: Path) -> Job:
+    """A new run; CourseError where another one would be lost."""
+    settings = options.settings_of(args)
+    if checkpoint.exists(folder) and not args.overwrite:
+        raise CourseError(
+            f"{folder} holds a run already. --resume goes on with it, --overwrite begins anew in "
+            "its place, and --out takes another folder."
+        )
+    device = devices.pick(args.device or "auto")
+    threads = args.threads or devices.usual_threads()
+    path = str(args.text.resolve()) if args.text else ""
+    job = made(args.file, folder, settings, path, device, threads)
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoint.remove(folder)
+    return job
+
+
+def resumed(args: argparse.Namespace, folder: Path) -> Job:
+    """The run in the folder, as it was at its checkpoint."""
+    if not checkpoint.exists(folder):
+        raise CourseError(f"{folder} holds no run to resume. Without --resume one begins there.")
+    record, tensors = checkpoint.read(folder)
+    try:
+        settings, path = Settings(**record["settings"]), record["text"]["path"]
+        device = devices.pick(args.device or record["device"])
+        threads = args.threads or record["threads"]
+        options.require_same(args, settings, path)
+        warn_if_changed(record, args.file)
+        job = made(args.file, folder, settings, path, device, threads)
+        if job.fingerprint != record["text"]["fingerprint"]:
+            raise CourseError(
+                f"{path or 'the tales'} changed since the checkpoint in {folder}, so the run "
+                "cannot go on as it began. Put the text back, or begin anew with --overwrite."
+            )
+        snapshot.put_back(job.training, record, tensors)
+    except (KeyError, TypeError, AttributeError) as error:
+        why = f"{checkpoint.RECORD} lacks something ({type(error).__name__}: {error})"
+        raise checkpoint.damaged(folder, why) from error
+    if (device.type, threads) != (record["device"], record["threads"]):
+        print(
+            "Note: on another device or number of threads the last digits can differ from those "
+            "of a run that was never stopped.",
+            file=sys.stderr,
+        )
+    return job
+
+
+def made(file: str, folder: Path, settings: Settings, path: str, device, threads: int) -> Job:
+    """The text, the model and all that belongs to them, at step 0."""
+    devices.prepare(device, threads)
+    module, gpt2 = load_module(file), snapshot.source(file)
+    text: Text = file_text(path, settings) if path else tale_text(settings)
+    training = Training(module, text, settings, device)
+    levels = report.levels_of(text)
+    return Job(training, folder, path, threads, gpt2, text.fingerprint(), levels)
+
+
+def diverged(job: Job, what: str) -> str:
+    """What happened, what is left, what to try."""
+    if checkpoint.exists(job.folder):
+        step = checkpoint.read(job.folder)[0]["step"]
+        left = f"The checkpoint of step {step:,} in {job.folder} is as it was."
+    else:
+        left = "No checkpoint had been saved yet."
+    lr = job.training.settings.lr
+    return f"training broke down: {what}. {left} Try a smaller --lr (it was {lr:g})."
+
+
+def written(job: Job, file: str) -> str:
+    """A sample, where the file can make one."""
+    module = job.training.module
+    if not callable(getattr(module, "generate", None)):
+        return f"\nNo sample: {file} does not define generate."
+    text = sample.write(module, job.training.model, job.training.text.vocabulary)[0]
+    more = f"autograder generate {file} --run {job.folder}"
+    return f"\nA sample ({more} writes more):\n\n{text}"
