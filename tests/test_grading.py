@@ -9,6 +9,7 @@ from course_copy import ROOT, course_copy
 from autograder.course import ASSIGNMENTS
 from autograder.grading.nbgrader_api import run
 from autograder.grading.reference import scores
+from autograder.grading.release import release
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +37,9 @@ def graded(tmp_path_factory):
     """One assignment through nbgrader's own commands, without a flag, from the course's root."""
     root = course_copy(tmp_path_factory.mktemp("course") / "root", "03_self_attention")
     half_done = (root / "solutions/03_self_attention/self_attention.ipynb").read_text()
-    half_done = half_done.replace("K.transpose(-2, -1) / math.sqrt(d_k)", "K.transpose(-2, -1) / d_k")
+    half_done = half_done.replace(
+        "K.transpose(-2, -1) / math.sqrt(d_k)", "K.transpose(-2, -1) / d_k"
+    )
 
     def nbgrader(*args):
         done = subprocess.run(["nbgrader", *args], cwd=root, capture_output=True, text=True)
@@ -78,8 +81,8 @@ def test_a_mistake_is_paid_for_once(graded):
 def test_release_in_the_repository_is_fresh(tmp_path):
     """exercises/ is what solutions/ give today, to the byte."""
     root = course_copy(tmp_path, *(a.name for a in ASSIGNMENTS))
+    assert set(release(root).values()) == {"written anew"}
     for a in ASSIGNMENTS:
-        run(root, "generate_assignment", a.name, force=True, create=True)
         fresh = (root / "exercises" / a.path).read_bytes()
         assert fresh == (ROOT / "exercises" / a.path).read_bytes(), f"run `make release`: {a.path}"
     made = {p.relative_to(root) for p in (root / "exercises").rglob("*") if p.is_file()}
@@ -88,3 +91,25 @@ def test_release_in_the_repository_is_fresh(tmp_path):
         for p in (ROOT / "exercises").rglob("*")
         if p.is_file() and ".ipynb_checkpoints" not in p.parts
     }
+
+
+def test_release_leaves_work_alone(tmp_path, monkeypatch):
+    """A notebook that somebody has written in or run is kept unless it is to be replaced."""
+    one, two = ASSIGNMENTS[1:3]
+    monkeypatch.setattr("autograder.grading.release.ASSIGNMENTS", (one, two))
+    root = course_copy(tmp_path, one.name, two.name)
+    release(root)
+    path = root / "exercises" / two.path
+    blank = path.read_text()
+    stub = 'raise NotImplementedError(\\"write this part\\")'
+    assert stub in blank
+    path.write_text(worked := blank.replace(stub, "return x.softmax(dim)", 1))
+    (root / "solutions" / one.path).write_text(
+        (root / "solutions" / one.path).read_text().replace("## One question", "## A question")
+    )
+    assert release(root) == {one.name: "written anew", two.name: "kept"}
+    assert path.read_text() == worked
+    assert not (root / "autograder" / "released").exists()
+    assert release(root) == {one.name: "as it was", two.name: "kept"}
+    assert release(root, overwrite=True) == {one.name: "as it was", two.name: "written anew"}
+    assert path.read_text() == blank

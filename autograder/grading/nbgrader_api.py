@@ -14,17 +14,22 @@ class StepFailed(Exception):
     """A step of nbgrader did not go through; the message holds the end of its log."""
 
 
-def course_api(root: Path) -> NbGraderAPI:
-    """nbgrader's API for the course in `root`, the folder of its nbgrader_config.py."""
+def course_api(root: Path, **directories: str) -> NbGraderAPI:
+    """nbgrader's API for the course in `root`, the folder of its nbgrader_config.py.
+
+    `directories` replaces some of the configured ones, e.g. release_directory="elsewhere".
+    """
     if not (root / "nbgrader_config.py").is_file():
         raise StepFailed(f"{root} has no nbgrader_config.py: run this in the course's top folder.")
-    return NbGraderAPI(config=PyFileConfigLoader("nbgrader_config.py", str(root)).load_config())
+    config = PyFileConfigLoader("nbgrader_config.py", str(root)).load_config()
+    config.CourseDirectory.update(directories)
+    return NbGraderAPI(config=config)
 
 
-def run(root: Path, step: str, *args: str, **kwargs) -> None:
+def run(root: Path, step: str, *args: str, directories: dict | None = None, **kwargs) -> None:
     """One step, e.g. run(root, "autograde", "03_self_attention", "ada", force=True)."""
     with inside(root):
-        result = getattr(course_api(root), step)(*args, **kwargs)
+        result = getattr(course_api(root, **(directories or {})), step)(*args, **kwargs)
     if not result["success"]:
         said = (result.get("error") or "") + (result.get("log") or "")
         tail = "\n".join(said.strip().splitlines()[-15:])
