@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-RUN := runs/tales
-STUDENT := autograder/submitted/reference
+GPT2 := build/gpt2.py
+RUN := build/training
 
 export OMP_NUM_THREADS ?= 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -15,18 +15,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: course setup release grade assemble conform train generate book test gpu-check clean
 
 course: setup
-	@$(MAKE) --no-print-directory release
-	@$(MAKE) --no-print-directory grade
-	@$(MAKE) --no-print-directory assemble
-	@$(MAKE) --no-print-directory conform
-	@$(MAKE) --no-print-directory train
-	@$(MAKE) --no-print-directory generate
-	@$(MAKE) --no-print-directory book
+	@for step in release grade assemble conform train generate book; do \
+		$(MAKE) --no-print-directory $$step || exit 1; \
+	done
 	@echo
 	@echo "Done. Where everything is:"
 	@echo "  exercises/            the notebooks to work in; start with exercises/01_architecture"
-	@echo "  gpt2.py               the GPT-2 assembled from the reference notebooks"
-	@echo "  $(RUN)/           its training: checkpoint, history, loss curve (curve.png)"
+	@echo "  $(GPT2)         the GPT-2 assembled from the graded reference notebooks"
+	@echo "  $(RUN)/       its training: checkpoint, history, loss curve (curve.png)"
 	@echo "  autograder/feedback/  the graded reference submission, as a student would get it back"
 	@echo "  _build/html/          the book; open _build/html/index.html"
 	@echo "To work in the notebooks: $(BIN)/jupyter lab exercises"
@@ -52,20 +48,20 @@ grade: $(READY)
 
 assemble: $(READY)
 	@echo "== Assemble gpt2.py"
-	@$(BIN)/autograder assemble autograder/autograded/reference -o gpt2.py
+	@mkdir -p build
+	@$(BIN)/autograder assemble autograder/autograded/reference -o $(GPT2)
 
 conform: $(READY)
-	@echo "== Compare gpt2.py with the references"
-	@$(BIN)/autograder conform gpt2.py
+	@echo "== Compare it with the references"
+	@$(BIN)/autograder conform $(GPT2)
 
 train: $(READY)
-	@echo "== Train gpt2.py on tales"
-	@rm -rf $(RUN)
-	@$(BIN)/autograder train gpt2.py --out $(RUN)
+	@echo "== Train it on tales"
+	@$(BIN)/autograder train $(GPT2) --out $(RUN) --overwrite
 
 generate: $(READY)
 	@echo "== A sample"
-	@$(BIN)/autograder generate gpt2.py --run $(RUN)
+	@$(BIN)/autograder generate $(GPT2) --run $(RUN)
 
 book: $(READY)
 	@echo "== Build the book"
@@ -75,9 +71,12 @@ book: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
-# On a machine with a GPU: gpt2.py conforms and trains there too.
+# On a machine with a GPU: the same file conforms and trains there too.
 gpu-check: $(READY)
-	@$(BIN)/python -m autograder.training.gpu_check gpt2.py
+	@mkdir -p build
+	@$(BIN)/autograder assemble solutions -o $(GPT2)
+	@$(BIN)/python -m autograder.training.gpu_check $(GPT2)
 
+# What make has made; your notebooks, your gpt2.py and your runs/ stay.
 clean:
-	rm -rf _build runs gpt2.py build
+	rm -rf _build build
