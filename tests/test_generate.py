@@ -84,6 +84,10 @@ def test_a_prompt_of_unknown_words(run, generate):
 
 
 def test_no_run(generate, tmp_path, monkeypatch):
+    (tmp_path / "checkpoint.json").write_text('{"format": 1, "tensors": {"file": 1}}')
+    status, _, err = generate("--run", tmp_path)
+    assert status == 2 and "is damaged" in err
+    (tmp_path / "checkpoint.json").unlink()
     status, _, err = generate("--run", tmp_path)
     assert status == 2 and "holds no checkpoint" in err
     monkeypatch.chdir(tmp_path)

@@ -183,6 +183,23 @@ def test_ctrl_c_saves_and_says_how_to_go_on(train, tmp_path, reference_path):
     require_equal(tmp_path / "stopped", tmp_path / "straight")
 
 
+def test_ctrl_c_before_the_first_step(train, tmp_path, reference_path):
+    mark = tmp_path / "mark"
+    press = (
+        "    import os, pathlib, signal\n"
+        f"    if not os.path.exists({str(mark)!r}):\n"
+        f"        pathlib.Path({str(mark)!r}).touch()\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    evaluation = "    training = model.training\n    model.eval()\n    total"
+    file = edited(reference_path, tmp_path, evaluation, press + evaluation)
+    status, out, _ = train(*TINY, "--out", "stopped", file=file)
+    assert status == 130 and "Stopped after step 0; the checkpoint is in stopped." in out
+    assert train("--out", "stopped", "--resume", file=file)[0] == 0
+    assert train(*TINY, "--out", "straight")[0] == 0
+    require_equal(tmp_path / "stopped", tmp_path / "straight")
+
+
 def test_killed_between_the_two_files_the_last_pair_is_whole(train, tmp_path, monkeypatch):
     assert train(*TINY, "--steps", 4, "--out", "run")[0] == 0
     folder = tmp_path / "run"
@@ -279,12 +296,14 @@ def flip_a_bit(folder):
 
 
 @pytest.mark.parametrize("damage", [cut_record, lose_settings, lose_tensors, flip_a_bit])
-def test_a_damaged_checkpoint(damage, train, tmp_path):
+def test_a_damaged_checkpoint(damage, train, tmp_path, reference_path):
     assert train(*TINY, "--steps", 4)[0] == 0
     damage(tmp_path / "runs/little")
     status, _, err = train("--resume")
     assert status == 2 and "the checkpoint in runs/little is damaged: " in err
     assert "--overwrite" in err and "Traceback" not in err
+    if damage is not lose_settings:  # which writing does not need
+        assert main(["generate", str(reference_path)]) == 2
 
 
 def test_nothing_to_resume(train):

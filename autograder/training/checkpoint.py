@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import safetensors.torch
@@ -60,6 +61,16 @@ def read(folder: Path) -> tuple[dict, dict[str, Tensor]]:
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged(folder, f"{path.name} is not the file that was written")
     return record, safetensors.torch.load(data)
+
+
+@contextmanager
+def reading(folder: Path):
+    """What the record lacks, or has of another kind, becomes an error that says so."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        why = f"{RECORD} lacks something ({type(error).__name__}: {error})"
+        raise damaged(folder, why) from error
 
 
 def remove(folder: Path) -> None:

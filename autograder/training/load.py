@@ -39,16 +39,18 @@ def load_run(gpt2_path: str | Path, run_dir: str | Path) -> tuple[nn.Module, Voc
 
 def open_run(gpt2_path: str | Path, run_dir: str | Path, device: torch.device | str = "cpu") -> Run:
     """CourseError: no such file or run, a damaged checkpoint, another model."""
-    record, tensors = checkpoint.read(Path(run_dir))
-    module = load_module(gpt2_path)
-    warn_if_changed(record, gpt2_path)
+    folder, module = Path(run_dir), load_module(gpt2_path)
+    record, tensors = checkpoint.read(folder)
+    with checkpoint.reading(folder):
+        config, vocabulary = record["config"], vocabulary_of(record)
+        warn_if_changed(record, gpt2_path)
     try:
-        model = build(module, record["config"])
+        model = build(module, config)
     except Exception as error:  # a student's code may raise anything
         why = describe(error, module.__file__)
         raise CourseError(f"{gpt2_path} cannot make the run's model: {why}") from error
     put_weights(model, tensors)
-    return Run(module, model.to(device).eval(), vocabulary_of(record), record)
+    return Run(module, model.to(device).eval(), vocabulary, record)
 
 
 def vocabulary_of(record: dict) -> Vocabulary:

@@ -78,9 +78,12 @@ class Training:
                 on_step(self.one_step())
                 if self.finished or self.step % s.eval_every == 0:
                     on_evaluation(self.evaluate())
-                if self.finished or stop.is_set() or self.step % s.save_every == 0:
+                if self.finished or self.step % s.save_every == 0:
                     self.require_finite_weights()
                     save()
+            if not self.finished:
+                self.require_finite_weights()
+                save()
         return self.finished
 
     def one_step(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,22 +34,26 @@ def run(args: argparse.Namespace) -> int:
     print(report.opening(job.training, folder, job.threads, job.levels))
     if job.training.finished:
         print("This run is at its end already.")
-    progress = report.Progress(job.training, job.levels.get("floor"))
-    try:
-        job.training.run(progress.on_step, progress.on_evaluation, job.save)
-    except Diverged as error:
-        raise CourseError(diverged(job, str(error))) from None
-    finally:
-        progress.close()
-    job.draw()
-    if not job.training.finished:
+    elif not trained(job):
         print(f"\nStopped after step {job.training.step:,}; the checkpoint is in {folder}.")
-        print(f"To go on: {job.resume_command(args)}")
+        print(f"To go on: {resume_command(args.file, folder)}")
         return INTERRUPTED
     print(report.closing(job.training, job.levels))
     print(written(job, args.file))
     print(report.places(folder))
     return 0
+
+
+def trained(job: Job) -> bool:
+    """Train to the end, or until Ctrl-C, and draw the curve: whether it is the end."""
+    progress = report.Progress(job.training, job.levels.get("floor"))
+    try:
+        return job.training.run(progress.on_step, progress.on_evaluation, job.save)
+    except Diverged as error:
+        raise CourseError(diverged(job, str(error))) from None
+    finally:
+        progress.close()
+        job.draw()
 
 
 @dataclass
@@ -91,9 +96,10 @@ class Job:
         title = f"{name} learns {text.title}"
         curve.draw(self.folder / curve.FILE, self.training.history, self.levels, title, text.unit)
 
-    def resume_command(self, args: argparse.Namespace) -> str:
-        out = "" if self.folder == RUNS / "tales" else f" --out {self.folder}"
-        return f"autograder train {args.file}{out} --resume"
+
+def resume_command(file: str, folder: Path) -> str:
+    out = [] if folder == RUNS / "tales" else ["--out", str(folder)]
+    return shlex.join(["autograder", "train", file, *out, "--resume"])
 
 
 def begun(args: argparse.Namespace, folder: Path) -> Job:
@@ -118,23 +124,22 @@ def resumed(args: argparse.Namespace, folder: Path) -> Job:
     if not checkpoint.exists(folder):
         raise CourseError(f"{folder} holds no run to resume. Without --resume one begins there.")
     record, tensors = checkpoint.read(folder)
-    try:
+    with checkpoint.reading(folder):
         settings, path = Settings(**record["settings"]), record["text"]["path"]
-        device = devices.pick(args.device or record["device"])
-        threads = args.threads or record["threads"]
-        options.require_same(args, settings, path)
+        fingerprint = record["text"]["fingerprint"]
+        place = record["device"], record["threads"]
         warn_if_changed(record, args.file)
-        job = made(args.file, folder, settings, path, device, threads)
-        if job.fingerprint != record["text"]["fingerprint"]:
-            raise CourseError(
-                f"{path or 'the tales'} changed since the checkpoint in {folder}, so the run "
-                "cannot go on as it began. Put the text back, or begin anew with --overwrite."
-            )
+    options.require_same(args, settings, path)
+    device, threads = devices.pick(args.device or place[0]), args.threads or place[1]
+    job = made(args.file, folder, settings, path, device, threads)
+    if job.fingerprint != fingerprint:
+        raise CourseError(
+            f"{path or 'the tales'} changed since the checkpoint in {folder}, so the run "
+            "cannot go on as it began. Put the text back, or begin anew with --overwrite."
+        )
+    with checkpoint.reading(folder):
         snapshot.put_back(job.training, record, tensors)
-    except (KeyError, TypeError, AttributeError) as error:
-        why = f"{checkpoint.RECORD} lacks something ({type(error).__name__}: {error})"
-        raise checkpoint.damaged(folder, why) from error
-    if (device.type, threads) != (record["device"], record["threads"]):
+    if (device.type, threads) != place:
         print(
             "Note: on another device or number of threads the last digits can differ from those "
             "of a run that was never stopped.",
@@ -169,6 +174,7 @@ def written(job: Job, file: str) -> str:
     module = job.training.module
     if not callable(getattr(module, "generate", None)):
         return f"\nNo sample: {file} does not define generate."
+    job.training.model.eval()
     text = sample.write(module, job.training.model, job.training.text.vocabulary)[0]
     more = f"autograder generate {file} --run {job.folder}"
     return f"\nA sample ({more} writes more):\n\n{text}"
