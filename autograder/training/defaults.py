@@ -35,17 +35,19 @@ class Settings:
 
 # ---------------------------------------- tuned on the tales (autograder/training/tales.py)
 TALES = Settings(
-    context=96,
+    context=100,
     n_layer=2,
     n_head=4,
     d_model=128,
-    steps=600,
-    batch_size=32,
-    lr=4e-3,
-    min_lr=4e-4,
+    steps=1000,
+    batch_size=30,
+    lr=5e-3,
+    min_lr=5e-4,
     warmup=50,
-    eval_every=50,
-    save_every=100,
+    eval_every=100,
+    save_every=200,
+    beta2=0.995,
+    weight_decay=0.01,
 )
 
 # ---------------------------------------- any file, by characters
