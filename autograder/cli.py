@@ -65,8 +65,10 @@ def main(argv: list[str] | None = None) -> int:
         return args.run(args)
     except ModuleNotFoundError as error:
         if error.name and error.name.split(".")[0] == "autograder":
-            raise
+            return _fail(f"{error}, a part of the course. Fetch the course anew.")
         return _fail(f"{error}. Install what the course needs: pip install -r requirements.txt")
+    except ImportError as error:
+        return _fail(f"the command {chosen!r} cannot be loaded: {error}. Is the course complete?")
     except BrokenPipeError:  # the reader of a pipe has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -99,3 +99,10 @@ COMPONENTS = {component: a for a in ASSIGNMENTS for component in a.components}
 def section(component: str) -> str:
     """Where the book explains a component, as page#anchor below the book's root."""
     return f"{COMPONENTS[component].page}.html#sec-{component.lower().replace('_', '-')}"
+
+
+def where(component: str) -> str:
+    """The same in words, in one line: the chapter's number, its source, and its built page."""
+    a = COMPONENTS[component]
+    number = a.chapter.split()[0]
+    return f"chapter {number}, {component} (book/{a.page}.md; built: {section(component)})"

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder import standins
+from autograder import check, standins
 from autograder.course import COMPONENTS
 from autograder.errors import CourseError
 from autograder.notebooks import Place, find, locate, needs, ordered
@@ -32,7 +32,8 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def own(name: str, folder: Path) -> Any:
-    """The component as written in the notebooks of `folder` or of its neighbours."""
+    """The component as written in the notebooks of `folder` or of its neighbours; one that does
+    not pass its check is handed out with a line of warning."""
     place = locate(find([folder.parent]), name)
     if place.definition is None or place.stub:
         where = place.notebook.path if place.notebook else COMPONENTS[name].path
@@ -41,7 +42,14 @@ def own(name: str, folder: Path) -> Any:
             f"{name} cannot be taken from your notebooks: {why}. "
             f"Write it first, or use: from autograder.standins import {name}"
         )
-    return vars(_module(place))[name]
+    component = vars(_module(place))[name]
+    report = check.run(name, component)
+    if not report.passed:
+        print(
+            f"{name} of {COMPONENTS[name].name} does not pass its check "
+            f"({report.summary.rstrip('.')}); results here may be wrong because of it."
+        )
+    return component
 
 
 def _module(place: Place) -> ModuleType:

@@ -20,7 +20,7 @@ from book_source import (
 )
 from course_copy import ROOT
 
-from autograder.course import ASSIGNMENTS, COMPONENTS, section
+from autograder.course import ASSIGNMENTS, COMPONENTS, section, where
 
 LESSON = ROOT.parent / "shared" / "lesson" / "lesson-2-the-transformer.txt"
 CODE_COLUMNS = 76  # what fits beside both sidebars
@@ -56,6 +56,9 @@ def test_each_component_has_a_section_where_messages_point(component):
     page, anchor = section(component).split("#")
     text = (BOOK / page.replace(".html", ".md")).read_text()
     assert f"\n({anchor})=\n### `{component}`\n" in text
+    number = re.match(r"\d+", COMPONENTS[component].chapter)[0]
+    source = f"book/{page.replace('.html', '.md')}"
+    assert where(component).startswith(f"chapter {number}, {component} ({source}; ")
     paragraph = text.split(f"({anchor})=")[1].split("\n(sec-")[0]
     assert "*Pitfall:*" in paragraph
     assert "$" in paragraph or "{math}" in paragraph

@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from autograder.cli import COMMANDS, main
+from autograder.cli import COMMANDS, Command, main
 from autograder.survey import Verdict
 from autograder.survey.command import table
 from conftest import ROOT
@@ -186,6 +186,26 @@ def test_user_errors_are_told_without_a_traceback(args, capsys):
     assert main(args) == 2
     said = capsys.readouterr().err
     assert said.startswith("autograder: ") and "does not exist" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "lines, says",
+    [
+        ("import no_such_library", "'no_such_library'. Install what the course needs"),
+        ("import autograder.no_such_part", "a part of the course. Fetch the course anew."),
+        ("from autograder.errors import no_such_name", "'train' cannot be loaded: cannot import"),
+    ],
+)
+def test_a_command_that_cannot_be_loaded_is_told_in_a_line(
+    lines, says, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "broken_command.py").write_text(lines)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_command", raising=False)
+    monkeypatch.setitem(COMMANDS, "train", Command("broken_command", "train"))
+    assert main(["train"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("autograder: ") and says in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("args", [[], ["no-such-command"], ["check"], ["assemble", "a", "--what"]])

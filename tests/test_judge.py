@@ -7,7 +7,7 @@ import pytest
 
 from autograder.judge import Finding, Report, Trouble
 from autograder.judge.compare import Tolerance, difference, finite, form
-from autograder.probes.plain import Foreign
+from autograder.probes.plain import Foreign, Listed
 
 
 def array(*values):
@@ -34,7 +34,7 @@ def test_difference_names_the_first_wrong_entry():
     trouble = difference(array(1, 2, 4), array(1, 2, 3), what="the row")
     assert trouble.what == "the row has wrong values."
     assert trouble.evidence == (
-        "At [2]: expected 3, got 4 (1 of 3 entries differ, the largest difference 1)."
+        "At [2]: expected 3, got 4 (1 of 3 entries differs, the largest difference 1)."
     )
 
 
@@ -48,7 +48,7 @@ def test_difference_minds_the_tolerance_and_infinities():
 
 def test_finite_ignores_infinities_that_are_expected():
     assert finite(array(-math.inf, 0), array(-math.inf, 0)) is None
-    assert "1 entries that are not finite" in finite(array(math.nan, 0), array(1, 0)).what
+    assert "1 entry that is not finite" in finite(array(math.nan, 0), array(1, 0)).what
 
 
 def good(part, evidence=True, weight=1.0):
@@ -93,7 +93,58 @@ def test_a_named_cause_is_told_first():
     assert report.summary == "It is base 2."
 
 
-@pytest.mark.parametrize("line", ["torch.exp, not exp2", "d_k is the width", "softmax(x) = y"])
+def test_form_says_floats_lists_and_single_numbers():
+    want = np.zeros((2, 3), np.float32)
+    assert "dtype bool; it should be a tensor of floats" in form(want > 1, want).what
+    assert "is a list of 1 tensor" in form(Listed((want,)), want).what
+    assert "is a tuple of 1 tensor" in form((want,), want).what
+    assert "should be a tensor without axes" in form(want, np.float64(1)).what
+    assert form(Listed((want, want)), (want, want)) is None
+
+
+def test_one_is_singular():
+    report = Report("softmax", (good("a"), bad("b")))
+    assert "softmax: 1 of 2 parts is right" in str(report)
+    assert difference(array(2), array(1)).evidence == "At [0]: expected 1, got 2."
+
+
+def test_what_was_not_looked_at_is_explained():
+    legend = "[--] was not looked at"
+    assert legend in str(Report("softmax", (bad("a"), Finding("b", skipped=True))))
+    assert legend not in str(Report("softmax", (bad("a"), good("b"))))
+
+
+def test_the_graded_cell_prints_the_points_and_the_cause_only(capsys):
+    trouble = Trouble("It is base 2.", "At [0]: 3.", "torch.exp")
+    report = Report("softmax", (good("a"), Finding("b", trouble)), "book#sec-softmax")
+    report.score(15)
+    assert capsys.readouterr().out.splitlines() == [
+        "softmax: 1 of 2 parts is right, 7.5 of 15 points",
+        "  It is base 2.",
+        "  At [0]: 3.",
+        "  torch.exp",
+        "  In the book: book#sec-softmax",
+    ]
+
+
+CODE = (
+    "torch.exp, not exp2",
+    "d_k is the width",
+    "softmax(x) = y",
+    "x = ln_1(x) loses the stream; write x + attn(ln_1(x)).",
+    "x + attn(ln_1(x)), not x + ln_1(attn(x)).",
+    "x W_up ⊙ SiLU(x W_gate)",
+    "mask = mask[:T, :T]",
+    "gamma is 0",
+)
+
+
+def test_prose_starts_with_a_capital():
+    assert Trouble("a mask of zeros").lines() == ["A mask of zeros"]
+    assert Trouble("the weights differ").lines() == ["The weights differ"]
+
+
+@pytest.mark.parametrize("line", CODE)
 def test_code_at_the_start_of_a_line_keeps_its_case(line):
     assert Trouble(line).lines() == [line]
 

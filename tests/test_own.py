@@ -35,6 +35,37 @@ def test_own_component_with_what_it_uses(folder):
         torch.testing.assert_close(mine, theirs)
 
 
+ATTENTION = "03_self_attention/self_attention.ipynb"
+
+
+@pytest.mark.parametrize(
+    "name, right, changed, says",
+    [
+        ("attention", "d_k = Q.shape[-1]", "d_k = Q.shape[-1] ** 2", "square root"),
+        ("attention", "d_k = Q.shape[-1]", "raise NotImplementedError", "not started"),
+    ],
+    ids=["wrong", "half written"],
+)
+def test_what_does_not_pass_its_check_comes_with_a_warning(
+    folder, capsys, name, right, changed, says
+):
+    path = folder / ATTENTION
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    path.write_text(text.replace(right, changed), encoding="utf-8")
+    assert callable(getattr(own, name))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{name} of 03_self_attention does not pass its check (")
+    assert says in line and line.endswith("); results here may be wrong because of it.")
+    getattr(own, name)
+    assert not capsys.readouterr().out  # said once
+
+
+def test_what_passes_is_handed_out_in_silence(folder, capsys):
+    assert own.attention is not standins.attention
+    assert not capsys.readouterr().out
+
+
 def test_what_is_not_written_is_refused_with_a_way_out(folder):
     with pytest.raises(CourseError, match="from autograder.standins import gelu"):
         own.gelu

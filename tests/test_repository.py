@@ -79,6 +79,10 @@ def test_each_component_has_its_cells_and_the_points_add_up(assignment):
     for component in assignment.components:
         assert {component, f"check-{component}", f"test-{component}"} <= set(ids)
     assert sum(m.get("points", 0) for m in meta if m.get("grade")) == 100
+    text = "".join("".join(c["source"]) for c in nb["cells"])
+    (whole,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", text)
+    minutes = sum(map(int, re.findall(r"^\*Difficulty: \w+ · (\d+) minutes", text, re.M)))
+    assert int(whole) == minutes + 15  # for the first cell, the pictures and the last question
     assert [i for i in ids if i and i.startswith("test-")] == [
         f"test-{c}" for c in assignment.components
     ]

@@ -79,6 +79,8 @@ class Build:
             if component not in found:
                 found[component] = self._part(component)
                 queue += found[component].components
+                if component in self.problems:  # its own code may not yet name what it needs
+                    queue += self._standin(component).components
         return [found[c] for c in COMPONENTS if c in found]
 
     def _part(self, component: str) -> Part:
@@ -88,6 +90,10 @@ class Build:
         own = self.own[component]
         if own and not (self.fill and component in self.problems):
             return own
+        return self._standin(component)
+
+    def _standin(self, component: str) -> Part:
+        """Of a component that cannot be taken; empty where the course has none and need not."""
         place = locate(standins(), component)
         if place.definition:
             return part(place, standin=True)

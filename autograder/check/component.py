@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check import source
-from autograder.course import section
+from autograder.course import where
 from autograder.judge import Finding, Report, Trouble
 from autograder.judge.compare import Tolerance, What, difference, finite, form
 from autograder.probes import Answer, Call, ask
@@ -89,6 +89,7 @@ class Component:
     outputs: What = "the result"
     tolerance: Tolerance = Tolerance()
     look: dict[str, str] = field(default_factory=dict)  # fixture name -> where to look
+    raises: dict[str, str] = field(default_factory=dict)  # part of an error's message -> the same
 
     def check(self, target: Any, seed: int = 0) -> Report:
         """The report on a student's function or class; other seeds bring other numbers and sizes."""
@@ -96,7 +97,8 @@ class Component:
         if self.needs and report.started and not report.passed:
             own = self._look(target, seed, ())
             report = max(report, own, key=lambda r: (r.passed, r.fraction))
-        return replace(report, remarks=source.shortcuts(target, self.shortcuts))
+        remarks = source.shortcuts(target, self.shortcuts, report.passed)
+        return replace(report, remarks=remarks)
 
     def expected(self, inputs: Inputs) -> Any:
         """The oracle's result, on float64 copies of the inputs."""
@@ -120,50 +122,60 @@ class Component:
             answers[i] = [self.reading(fixture.inputs, answers[i][0])]
 
         numbers = [a for (a,) in answers[: len(fixtures)]]
-        if any(a.failure and a.failure.type == "NotImplementedError" for a in numbers):
-            return Report(self.name, (), section(self.name), started=False)
-        return Report(self.name, tuple(self._findings(fixtures, answers)), section(self.name))
+        if all(a.failure and a.failure.unwritten for a in numbers):
+            return Report(self.name, (), where(self.name), started=False)
+        return Report(self.name, tuple(self._findings(fixtures, answers)), where(self.name))
 
     def _findings(self, fixtures, answers) -> list[Finding]:
         numbers = [a for (a,) in answers[: len(fixtures)]]
         wanted = [self.expected(f.inputs) for f in fixtures]
-        shaped = [self._shape(*fixture) for fixture in zip(fixtures, numbers, wanted)]
         cause = self.name_mistake(fixtures, numbers, wanted)
-        shapes = self._because(cause, next((t for t in shaped if t), None))
-        found = [
-            self._runs(fixtures, numbers, cause),
-            Finding(
-                "shapes and types", shapes, 0.0, skipped=all(a.failure is not None for a in numbers)
-            ),
-        ]
+        seen = list(zip(fixtures, numbers, wanted))
+        raised = [self._raised(f, a, cause) for f, a, _ in seen]
+        shaped = [None if r else self._shape(a, w) for r, (_, a, w) in zip(raised, seen)]
+        tried = [r or s for r, s in zip(raised, shaped)]
+        whole = [None if t else self._finite(*each) for t, each in zip(tried, seen)]
+        obstacles = [t or w for t, w in zip(tried, whole)]
+
+        found, left = [], len(seen)
+        stages = (("runs", raised), ("shapes and types", shaped), ("finite", whole))
+        for name, troubles in stages:
+            trouble = self._because(cause, next((t for t in troubles if t), None))
+            found.append(Finding(name, trouble, weight=0.0, skipped=left == 0))
+            left -= sum(t is not None for t in troubles)
         values = []
-        for fixture, answer, want, shape in zip(fixtures, numbers, wanted, shaped):
-            finding = Finding(fixture.name, weight=fixture.weight, evidence=True)
-            if answer.failure or shape:
-                values.append(replace(finding, skipped=True))
-                continue
-            trouble = difference(answer.value, want, self.tolerance, self.outputs)
-            if trouble and not cause:
-                trouble = replace(trouble, look=self.look.get(fixture.name, ""))
+        for obstacle, (fixture, answer, want) in zip(obstacles, seen):
+            trouble = obstacle
+            if not obstacle:
+                trouble = difference(answer.value, want, self.tolerance, self.outputs)
+                if trouble and not cause:
+                    trouble = replace(trouble, look=self.look.get(fixture.name, ""))
             trouble = self._because(cause, trouble)
-            values.append(replace(finding, trouble=trouble))
+            values.append(Finding(fixture.name, trouble, fixture.weight, evidence=True))
         main = fixtures[-1].inputs
         for prop, answer in zip(self.properties, answers[len(fixtures) :]):
             finding = Finding(prop.name, weight=prop.weight, evidence=prop.evidence)
-            if numbers[-1].failure or shaped[-1] or (prop.exact and values[-1].trouble):
+            if obstacles[-1] or (prop.exact and values[-1].trouble):
                 found.append(replace(finding, skipped=True))
             else:
                 found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
         return found + values
 
-    def _shape(self, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
-        if answer.failure:
+    def _raised(
+        self, fixture: Fixture, answer: Answer, cause: Mistake | None
+    ) -> Trouble | None:
+        if not answer.failure:
             return None
+        looks = (look for part, look in self.raises.items() if part in answer.failure.message)
+        trouble = replace(failure(answer, f"on {fixture.name}"), look=next(looks, ""))
+        return replace(trouble, evidence="") if cause else trouble
+
+    def _shape(self, answer: Answer, want: Any) -> Trouble | None:
         if isinstance(answer.value, Trouble):  # what `read` has to say
             return answer.value
-        trouble = form(answer.value, want, self.outputs)
-        if trouble:
-            return trouble
+        return form(answer.value, want, self.outputs)
+
+    def _finite(self, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
         trouble = finite(answer.value, want, self.outputs)
         return trouble and replace(trouble, look=self.look.get(fixture.name, ""))
 
@@ -175,16 +187,6 @@ class Component:
         if trouble.evidence and isinstance(self.outputs, tuple):  # say which of them
             evidence = f"{trouble.what} {trouble.evidence}"
         return Trouble(cause.says, evidence, cause.look, mistake=cause.name)
-
-    @staticmethod
-    def _runs(fixtures: list[Fixture], answers: list[Answer], cause: Mistake | None) -> Finding:
-        for fixture, answer in zip(fixtures, answers):
-            if answer.failure:
-                trouble = failure(answer, f"on {fixture.name}")
-                if cause:
-                    trouble = Trouble(cause.says, trouble.what, cause.look, mistake=cause.name)
-                return Finding("runs", trouble, weight=0.0)
-        return Finding("runs", weight=0.0)
 
     def name_mistake(self, fixtures, answers, wanted) -> Mistake | None:
         """The known mistake that gives the student's very results on every fixture."""
@@ -224,7 +226,8 @@ def failure(answer: Answer, where: str) -> Trouble:
     """An exception of the student's code, told as a trouble."""
     f = answer.failure
     if f.type == "WrongParameters":
-        return Trouble(f"The parameters are not those of the exercise: {f.message}")
-    return Trouble(
-        f"It raises {f.type} {where}: {f.message}", f"In your code, {f.line}" if f.line else ""
-    )
+        return Trouble(f"The parameters are not those of the exercise: {f.message}.")
+    line = f"In your code, {f.line}" if f.line else ""
+    if f.unwritten and f.function:
+        return Trouble(f"{f.function}() still raises NotImplementedError.", line)
+    return Trouble(f"It raises {f.type} {where}: {f.message}", line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.check.component import Component, Inputs, Property, failure
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form
@@ -25,7 +27,7 @@ def statistics(drawn: Rules, constant: Rules, within: float = WITHIN) -> dict[st
     want = {}
     for group, (_, deviation) in drawn.items():
         want[f"the root mean square of {group}"] = deviation
-        want[f"the share of {group} within that"] = within
+        want[f"the share of {group} within one standard deviation"] = within
     for group, (_, value) in constant.items():
         want[f"the smallest entry of {group}"] = value
         want[f"the largest entry of {group}"] = value
@@ -38,6 +40,7 @@ def initial_values(
     constant: Rules,
     probe: str = "initial:values",
     weight: float = 0.5,
+    look: str = "",
 ) -> Property:
     """A fresh instance, made with the arguments `init`, starts as the exercise says."""
     want = statistics(drawn, constant)
@@ -50,6 +53,7 @@ def initial_values(
         (answer,) = answers
         if answer.failure:
             return failure(answer, "when it is made")
-        return form(answer.value, want) or difference(answer.value, want, SAMPLING)
+        trouble = form(answer.value, want) or difference(answer.value, want, SAMPLING)
+        return trouble and replace(trouble, look=look)
 
     return Property("initial values", calls, verdict, weight)

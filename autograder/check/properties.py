@@ -10,10 +10,11 @@ import torch
 
 from autograder.check.component import Component, Inputs, Property, double, failure
 from autograder.judge import Trouble
-from autograder.judge.compare import Tolerance, difference, form, index, kind, number
+from autograder.judge.compare import Tolerance, difference, form, index, kind, leaves, number
 from autograder.probes import Answer, Call
 from autograder.probes.plain import OnMeta, flat, to_plain, to_tensors
 
+LEAVE_IT = "Leave the parameters as they are, and compute the result from what the layer gives."
 LEAK = 1e-5  # largest change of an earlier output that rounding can explain
 
 
@@ -42,7 +43,10 @@ def property_of(
 
 def batch_dims(*names: str, look: str = "") -> list[Property]:
     """Leading dimensions are free: none, or two instead of one. `names`: the inputs that have them."""
-    look = look or "Count axes from the end (-1, -2), so that any number may stand before them."
+    look = look or (
+        "Count axes from the end (-1, -2), so that any number may stand before them, "
+        "and loop over none of these."
+    )
 
     def without(c: Component, inputs: Inputs) -> Inputs:
         return inputs | {n: inputs[n][0] for n in names}
@@ -65,10 +69,10 @@ def _unchanged(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble |
         return None
     names = [k for k in inputs if k not in ("init", "state")]
     which = [names[int(k[5:])] if k.startswith("args.") else k for k in answers[0].changed]
-    return Trouble(
-        f"It changes its argument {', '.join(which)} in place.",
-        look="Write x = x + y rather than x += y: the caller still needs the old values.",
-    )
+    look = "Write x = x + y rather than x += y: the caller still needs the old values."
+    if all("." in name for name in which):  # parameters of a module that was handed in
+        look = LEAVE_IT
+    return Trouble(f"It changes {', '.join(which)} in place.", look=look)
 
 
 unchanged = Property("its arguments are left as they were", _main, _unchanged, weight=0.5)
@@ -142,7 +146,8 @@ def _gradient_verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Tr
         if got is None:
             return Trouble(
                 f"No gradient reaches {said}.",
-                look="Something cuts the graph: .data, .detach(), .item(), torch.tensor(...), no_grad.",
+                f"Something cuts the graph, or {said} is never used.",
+                "What cuts the graph: .data, .detach(), .item(), torch.tensor(...), no_grad.",
             )
         trouble = difference(got, want, Tolerance(1e-3, 1e-4), f"the gradient of {said}")
         if trouble:
@@ -193,6 +198,58 @@ def causal(name: str = "x", axis: int = -2, output: int | None = None) -> Proper
         return None
 
     return Property("no leak from later positions", calls, verdict)
+
+
+NO_PYTHON_NUMBER = {
+    float: ".item() takes the number out of a tensor, .tolist() all of them.",
+    int: "Division with / gives a float; // divides whole numbers.",
+}
+
+
+def python_numbers(wanted: type, output: int | None = None) -> Property:
+    """Each number of the result (or of one of several results) is a Python one, not a tensor."""
+
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        value, want, what = answers[0].value, c.expected(inputs), c.outputs
+        if output is not None:
+            value, want, what = value[output], want[output], what[output]
+        for name, got, _ in leaves(value, want, what):
+            if type(got) is not wanted:
+                return Trouble(
+                    f"{name} is {kind(got)}; it should be a Python {wanted.__name__}.",
+                    look=NO_PYTHON_NUMBER[wanted],
+                )
+        return None
+
+    return Property(f"Python {wanted.__name__}s, no tensors", _main, verdict, weight=0.5)
+
+
+def several_lengths(name: str = "x", axis: int = -2, lengths=(6, 3, 8)) -> Property:
+    """One instance of a module, called with more and with fewer positions than before."""
+
+    def changed(inputs: Inputs) -> list[Inputs]:
+        x = inputs[name]
+        T = x.shape[axis]
+        return [inputs | {name: np.take(x, np.arange(n) % T, axis)} for n in lengths]
+
+    def calls(c: Component, inputs: Inputs) -> list[Call]:
+        args = tuple(c.call(i).args for i in changed(inputs))
+        return [replace(c.call(inputs), args=args, probe="repeat:each")]
+
+    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+        (answer,) = answers
+        order = f"{', then '.join(map(str, lengths))} positions"
+        look = f"One instance was called with {order}. Make what depends on T in each call anew."
+        if answer.failure:
+            return replace(failure(answer, "when one instance is called again"), look=look)
+        for n, got, want in zip(lengths, answer.value, map(c.expected, changed(inputs))):
+            what = f"the result on {n} positions"
+            trouble = form(got, want, what) or difference(got, want, c.tolerance, what)
+            if trouble:
+                return replace(trouble, look=look)
+        return None
+
+    return Property("one instance, called with several lengths", calls, verdict, exact=True)
 
 
 def sums_to_one(axis: int, output: int | None, what: str, look: str) -> Property:

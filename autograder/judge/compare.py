@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.finding import Trouble
-from autograder.probes.plain import Foreign, OnMeta, few
+from autograder.probes.plain import Foreign, Listed, OnMeta, few
 
 What = str | tuple[str, ...]  # what to call the result, or each of its items
 
@@ -42,11 +42,13 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
         return Trouble(f"{what} is None.", look="Is a `return` missing?")
     if isinstance(want, np.ndarray):
         if not isinstance(got, np.ndarray):
-            return Trouble(f"{what} should be a tensor of shape {want.shape}, and is {kind(got)}.")
+            return Trouble(_should(what, want, got))
         if got.shape != want.shape:
             return Trouble(f"{what} has shape {got.shape}; it should be {want.shape}.")
         if np.issubdtype(want.dtype, np.floating) != np.issubdtype(got.dtype, np.floating):
-            return Trouble(f"{what} has dtype {got.dtype}; it should be {want.dtype}.")
+            numbers = "floats" if np.issubdtype(want.dtype, np.floating) else "integers"
+            numbers = "True and False" if want.dtype == bool else numbers
+            return Trouble(f"{what} has dtype {got.dtype}; it should be a tensor of {numbers}.")
         return None
     if isinstance(want, bool) or isinstance(want, str) or want is None:
         return None if type(got) is type(want) else Trouble(_should(what, want, got))
@@ -70,6 +72,8 @@ def _should(what: str, want: Any, got: Any) -> str:
 
 
 def kind(value: Any) -> str:
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return "a tensor without axes"
     if isinstance(value, np.ndarray):
         return f"a tensor of shape {value.shape}"
     if isinstance(value, OnMeta):
@@ -77,7 +81,11 @@ def kind(value: Any) -> str:
     if isinstance(value, Foreign):
         return f"a {value.type}"
     if isinstance(value, tuple):
-        return "1 value" if len(value) == 1 else f"{len(value)} values"
+        if len(value) > 1 and not isinstance(value, Listed):
+            return f"{len(value)} values"  # as `return a, b` gives
+        tensors = bool(value) and all(isinstance(v, np.ndarray) for v in value)
+        inside = count(len(value), "tensor" if tensors else "value")
+        return f"a {'list' if isinstance(value, Listed) else 'tuple'} of {inside}"
     names = {bool: "True or False", int: "an int", float: "a float", str: "a str", dict: "a dict"}
     return "None" if value is None else names.get(type(value), f"a {type(value).__name__}")
 
@@ -93,8 +101,9 @@ def finite(got: Any, want: Any, what: What = "the result") -> Trouble | None:
             if g.ndim == 0:
                 return Trouble(f"{name} is {g}, where {number(w)} is expected.")
             at = tuple(int(i) for i in np.argwhere(bad)[0])
+            verb = "is" if bad.sum() == 1 else "are"
             return Trouble(
-                f"{name} has {int(bad.sum())} entries that are not finite.",
+                f"{name} has {count(int(bad.sum()), 'entry')} that {verb} not finite.",
                 f"The first, at {index(at)}: {g[at]}, where {number(w[at])} is expected.",
             )
     return None
@@ -127,10 +136,17 @@ def _where(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
     both = wrong & np.isfinite(got) & np.isfinite(want)
     gap = np.abs(got[both] - want[both])
     largest = f", the largest difference {gap.max():.2g}" if gap.size else ""
-    return (
-        f"At {index(first)}: expected {number(want[first])}, got {number(got[first])} "
-        f"({int(wrong.sum())} of {wrong.size} entries differ{largest})."
-    )
+    here = f"At {index(first)}: expected {number(want[first])}, got {number(got[first])}"
+    if wrong.size == 1:
+        return f"{here}."
+    verb = "differs" if wrong.sum() == 1 else "differ"
+    return f"{here} ({int(wrong.sum())} of {wrong.size} entries {verb}{largest})."
+
+
+def count(n: int, thing: str) -> str:
+    """1 entry, 2 entries."""
+    many = thing[:-1] + "ies" if thing.endswith("y") else thing + "s"
+    return f"{n} {thing if n == 1 else many}"
 
 
 def index(at: tuple[int, ...]) -> str:

@@ -6,9 +6,20 @@ import re
 from dataclasses import dataclass
 
 
+CODE = re.compile(
+    r"""[b-z]\b                            # a name of one letter: x, k
+    | [a-z]\w*\s[-=+*/@<>≤≥·×⊙∈≈^|]      # an operator after a name: mask = …
+    | a\s[A-Z]+_                          # a W_Q: a name before a name
+    | (gamma|beta|logits|logsumexp)\b""",
+    re.VERBOSE,
+)
+
+
 def _sentence(line: str) -> str:
-    """A capital at the start, unless the line starts with code such as `torch.exp` or `d_k`."""
-    return line[0].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line
+    """A capital at the start, unless the line starts with code such as `torch.exp` or `x = y`."""
+    if CODE.match(line) or not re.match(r"[a-z]+[ ,:]", line):
+        return line
+    return line[0].upper() + line[1:]
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,11 @@ class Report:
         return first.trouble.lines()[0] if first else ""
 
     def score(self, points: float) -> float:
-        """Print the report; the points earned out of `points`, for the gradebook."""
-        print(self)
-        return float(points) if self.passed else round(points * self.fraction, 2)
+        """Print a line, and what is wrong; the points earned out of `points`, for the gradebook."""
+        earned = float(points) if self.passed else round(points * self.fraction, 2)
+        head, *causes = self._text(parts=False)
+        print("\n".join([f"{head}, {earned:g} of {points:g} points", *causes]))
+        return earned
 
     def __and__(self, other: Report) -> Report:
         """Both looks at the same component: a part passes if it does in both."""
@@ -63,7 +65,7 @@ class Report:
         named = [f for f in wrong if f.trouble.mistake]
         return next(iter(named + wrong), None)
 
-    def _text(self) -> list[str]:
+    def _text(self, parts: bool = True) -> list[str]:
         if not self.started:
             return [
                 f"{self.component}: not started",
@@ -73,11 +75,15 @@ class Report:
         if self.passed:
             head = [f"{self.component}: right, all {n} parts"]
         else:
-            head = [f"{self.component}: {good} of {n} parts are right"]
+            verb = "is" if good == 1 else "are"
+            head = [f"{self.component}: {good} of {n} parts {verb} right"]
             head += [f"  {line}" for line in self._first().trouble.lines()]
             if self.section:
                 head.append(f"  In the book: {self.section}")
-            head += [f"  {_mark(f)} {f.part}" for f in self.findings]
+            if parts:
+                head += [f"  {_mark(f)} {f.part}" for f in self.findings]
+            if parts and any(f.skipped for f in self.findings):
+                head.append("  [--] was not looked at: it rests on a part that is wrong.")
         return head + [f"  Remark: {remark}" for remark in self.remarks]
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def next_distribution(
         if top_p is None:
             return z
         p = softmax(raw if nucleus_of == "raw" else z)
-        order_of = np.argsort(p if tail else -p, axis=-1)
+        order_of = np.argsort(p if tail else -p, axis=-1, kind="stable")
         ranked = np.take_along_axis(p, order_of, -1)
         before = np.cumsum(ranked, -1) - ranked
         beyond = {
@@ -55,7 +55,9 @@ def next_distribution(
             "dropped": before + ranked > top_p,
             "one more": np.concatenate([np.zeros_like(before[:, :1]), before[:, :-1]], -1) >= top_p,
         }[crossing]
-        if scattered:
+        if scattered == "forwards":
+            beyond = np.take_along_axis(beyond, order_of, -1)
+        elif scattered:
             beyond = np.take_along_axis(beyond, np.argsort(order_of, -1), -1)
         return np.where(beyond, fill, z)
 

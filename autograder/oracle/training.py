@@ -72,8 +72,8 @@ def clip_grad_norm(grads, max_norm, *, norm="joint", report="before", capped=Tru
         "sum": sum(each.values()),
         "squared": joint**2,
         "entries": sum(float(abs(g).sum()) for g in there.values()),
-        "largest": max(each.values()),
-        "largest entry": max(float(abs(g).max()) for g in there.values()),
+        "largest": max(each.values(), default=0.0),
+        "largest entry": max((float(abs(g).max()) for g in there.values()), default=0.0),
         "each alone": joint,
     }[norm]
 
@@ -113,12 +113,14 @@ def adamw_step(
     swap=False,
     sign=1.0,
     forget=False,
+    stored=("step", "m", "v"),
 ):
     """One update, not in place: the new parameter. `state` is changed."""
     xp = array_namespace(param)
     beta1, beta2 = betas[::-1] if swap else betas
     if forget or not state:
         state.update(step=steps_from - 1, m=xp.zeros_like(param), v=xp.zeros_like(param))
+    before = dict(state)
     state["step"] += 1
     t = state["step"]
     if decay == "gradient":
@@ -127,6 +129,7 @@ def adamw_step(
     state["v"] = beta2 * state["v"] + (1 - beta2) * (grad * grad if square else abs(grad))
     m_hat = state["m"] / (1 - beta1**t) if "m" in correct else state["m"]
     v_hat = state["v"] / (1 - beta2**t) if "v" in correct else state["v"]
+    state |= {k: v for k, v in before.items() if k not in stored}
     if not root:
         below = v_hat + eps
     elif eps_at == "outside":
@@ -217,10 +220,26 @@ def train(
         found = gradients(params, x, y, ones if eval_mode else keep)
         for k, g in found.items():
             held[k] = g if clear or held[k] is None or g is None else held[k] + g
+            if clear == "too late":
+                held[k] = None
         losses.append(loss(params, x, y, keep_used))
         norm, clipped = clip_grad_norm(held, max_norm)
-        norms.append(min(norm, max_norm) if report_norm == "after" else norm)
-        held = clipped if clip else held
+        each = [
+            clip_grad_norm({k: g for k, g in held.items() if (params[k].ndim >= 2) == high}, max_norm)
+            for high in (True, False)
+        ]
+        norms.append(
+            {
+                "before": norm,
+                "after": min(norm, max_norm),
+                "first group": each[0][0],
+                "last group": each[1][0],
+                "zero": 0.0,
+            }[report_norm]
+        )
+        if clip:
+            of_groups = {"by group": each[0][1] | each[1][1], "first group": held | each[0][1]}
+            held = of_groups.get(clip, clipped)
         for k, g in held.items():
             if g is None:
                 continue

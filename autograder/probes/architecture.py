@@ -12,7 +12,10 @@ from autograder.probes.plain import to_plain
 def attributes(target, call: Call) -> Answer:
     """args: the constructor ("" for the class itself), its values, and the names to look at."""
     make, values, names = call.args
-    config = (getattr(target, make) if make else target)(*values)
+    named = make and isinstance(target, type)  # a function, such as a stub, has nothing by name
+    config = (getattr(target, make) if named else target)(*values)
+    if config is None:
+        return Answer(value=None)
     return Answer(value={k: to_plain(getattr(config, k)) for k in names if hasattr(config, k)})
 
 

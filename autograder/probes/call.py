@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
+from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -51,6 +53,14 @@ class Failure:
     type: str
     message: str
     line: str = ""
+    function: str = ""  # in which that line stands
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether it is the line of a stub. PyTorch raises a NotImplementedError of its own too,
+        for what it cannot do with a dtype or on a device."""
+        ours = not self.line or ": raise " in self.line
+        return self.type == "NotImplementedError" and ours
 
 
 @dataclass(frozen=True)
@@ -137,24 +147,40 @@ def build(cls: Any, call: Call) -> Any:
         wanted = {k: tuple(v.shape) for k, v in call.state.items()}
         found = {k: tuple(p.shape) for k, p in own.items()}
         if wanted != found:
-            raise WrongParameters(wanted, found)
+            raise WrongParameters(wanted, found, plain_tensors(module, wanted))
         with torch.no_grad():
             for k, v in call.state.items():
                 own[k].data = to_tensors(v, call.device)
     return module
 
 
+def plain_tensors(module: torch.nn.Module, names: Iterable[str]) -> list[str]:
+    """Those of the names under which the module holds a tensor that is no parameter."""
+    found = {}
+    for name in names:
+        value = module
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        found[name] = isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
+    return [name for name in found if found[name]]
+
+
 class WrongParameters(Exception):
     """The module's parameters are not those of the contract."""
 
-    def __init__(self, wanted: dict, found: dict):
-        missing = [f"{k} {wanted[k]}" for k in wanted if k not in found]
+    def __init__(self, wanted: dict, found: dict, plain: list[str]):
+        missing = [f"{k} {wanted[k]}" for k in wanted if k not in found and k not in plain]
         extra = [f"{k} {found[k]}" for k in found if k not in wanted]
         say = [
             f"{k} has shape {found[k]}, not {wanted[k]}"
             for k in wanted
             if k in found and found[k] != wanted[k]
         ]
+        if plain:
+            are = (
+                "is a plain tensor: wrap it" if len(plain) == 1 else "are plain tensors: wrap each"
+            )
+            say += [f"{few(plain)} {are} in nn.Parameter"]
         say += [f"missing: {few(missing)}"] * bool(missing)
         say += [f"not expected: {few(extra)}"] * bool(extra)
         super().__init__("; ".join(say))
@@ -184,14 +210,7 @@ def changed(before: dict[str, torch.Tensor], after: dict[str, Any]) -> tuple[str
 def replaced(target: Any, names: tuple[str, ...]):
     """For one call, let names in the student's globals mean the library's versions of them, so
     that a mistake in one component is not counted again in the next."""
-    space = next(
-        (
-            (f.__globals__ for f in (target, *vars(target).values()) if hasattr(f, "__globals__"))
-            if hasattr(target, "__dict__")
-            else iter(())
-        ),
-        None,
-    )
+    space = globals_of(target)
     if space is None or not names:
         yield
         return
@@ -208,10 +227,21 @@ def replaced(target: Any, names: tuple[str, ...]):
                 space[name] = value
 
 
+def globals_of(target: Any) -> dict[str, Any] | None:
+    """The globals of a function, or of the methods of a class; below a decorator, which has those
+    of the library that it comes from."""
+    if not hasattr(target, "__dict__"):
+        return None
+    inner = (inspect.unwrap(f) for f in (target, *vars(target).values()) if callable(f))
+    return next((f.__globals__ for f in inner if hasattr(f, "__globals__")), None)
+
+
 def describe(error: Exception) -> Failure:
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _students(f.filename)]
-    line = f"line {frames[-1].lineno}: {frames[-1].line}" if frames and frames[-1].line else ""
-    return Failure(type(error).__name__, str(error).strip()[:500], line)
+    last = frames[-1] if frames else None
+    line = f"line {last.lineno}: {last.line}" if last and last.line else ""
+    function = last.name if last else ""
+    return Failure(type(error).__name__, str(error).strip()[:500], line, function)
 
 
 def _students(filename: str) -> bool:

@@ -26,7 +26,7 @@ def statistics(module: nn.Module, drawn: Groups, constant: Groups) -> dict[str, 
         rms = x.square().mean().sqrt()
         share = (x.abs() <= rms * (1 + 1e-6)).float().mean()
         result[f"the root mean square of {name}"] = rms.item()
-        result[f"the share of {name} within that"] = share.item()
+        result[f"the share of {name} within one standard deviation"] = share.item()
     for name, endings in constant.items():
         x = _together(module, endings)
         result[f"the smallest entry of {name}"] = x.min().item()

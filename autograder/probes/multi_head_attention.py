@@ -9,6 +9,7 @@ import torch
 
 from autograder import standins
 from autograder.probes.call import Answer, Call, build, plain_call
+from autograder.probes.plain import to_plain
 
 
 def with_layer(target, call: Call) -> Answer:
@@ -17,6 +18,11 @@ def with_layer(target, call: Call) -> Answer:
     before = {k: p.clone() for k, p in attn.named_parameters()}
     answer = plain_call(partial(target, attn), replace(call, init=None, state=None))
     return replace(answer, changed=answer.changed + _changed(before, attn, call.device))
+
+
+def n_head(target, call: Call) -> Answer:
+    """The attribute of a fresh layer."""
+    return Answer(value=to_plain(getattr(build(target, call), "n_head", None)))
 
 
 def _changed(before: dict, attn: torch.nn.Module, device: str) -> tuple[str, ...]:

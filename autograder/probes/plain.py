@@ -24,6 +24,10 @@ class Foreign:
     type: str
 
 
+class Listed(tuple):
+    """A list, which is compared as a tuple is; only what is said of it differs."""
+
+
 @dataclass(frozen=True)
 class Seed:
     """Stands for a torch.Generator on the CPU with this seed, made anew for each call."""
@@ -56,7 +60,8 @@ def to_plain(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, (tuple, list)):
-        return tuple(to_plain(v) for v in value)
+        plain = (to_plain(v) for v in value)
+        return Listed(plain) if isinstance(value, list) else tuple(plain)
     if isinstance(value, dict):
         return {str(k): to_plain(v) for k, v in value.items()}
     return Foreign(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))

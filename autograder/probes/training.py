@@ -78,28 +78,37 @@ def adamw(target: Any, call: Call) -> Answer:
 
 
 def train(target: Any, call: Call) -> Answer:
-    """Args: values by name, xs (S, B, T), ys, keep, weight decay, lrs (S,), betas, eps, max_norm.
+    """Args: values by name, xs (S, B, T), ys, keep, in training mode, weight decay, lrs (S,),
+    betas, eps, max_norm.
 
-    -> losses (S,), norms (S,), the parameters at the end, and whether the loss that was returned
-    still holds its graph; where a step returns no two numbers, what it returned."""
-    values, xs, ys, keep, decay, lrs, *rest = call.args
-    model = Small(values, keep)
+    -> losses (S,), norms (S,), the parameters at the end, the mode afterwards, and which tensor
+    was returned for a number ("" for none); where a step returns no two numbers, what it did."""
+    values, xs, ys, keep, training, decay, lrs, *rest = call.args
+    model = Small(values, keep).train(training)
     by_name = [
         {"params": [p for p in model.parameters() if (p.dim() >= 2) == high], "weight_decay": wd}
         for high, wd in ((True, decay), (False, 0.0))
     ]
     state: dict = {}
-    steps, graph = [], False
+    steps, tensor = [], ""
     for x, y, lr in zip(to_tensors(xs), to_tensors(ys), lrs):
         returned = target(model, x, y, by_name, state, float(lr), *rest)
         pair = to_plain(returned)
-        if not (isinstance(pair, tuple) and len(pair) == 2 and all(np.size(v) == 1 for v in pair)):
+        if not (isinstance(pair, tuple) and len(pair) == 2 and all(map(number, pair))):
             return Answer(value=pair)
-        graph = graph or any(isinstance(v, torch.Tensor) and v.requires_grad for v in returned)
+        for name, v in zip(("norm", "loss"), returned[::-1]):
+            if isinstance(v, torch.Tensor):
+                tensor = f"{name} with its graph" if v.requires_grad else name
         steps.append([float(v) for v in pair])
     losses, norms = np.array(steps).T
     after = {name: to_plain(p) for name, p in model.named_parameters()}
-    return Answer(value=(losses, norms, after, graph))
+    return Answer(value=(losses, norms, after, model.training, tensor))
+
+
+def number(value: Any) -> bool:
+    """Whether plain data is one number."""
+    array = isinstance(value, np.ndarray) and value.size == 1
+    return array or isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def evaluate(target: Any, call: Call) -> Answer:

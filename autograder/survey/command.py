@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.course import COMPONENTS
+from autograder.course import COMPONENTS, where
 from autograder.errors import CourseError
 from autograder.notebooks import CourseNotebook, find
 from autograder.survey.run import LIMIT, Verdict, survey
@@ -98,7 +98,7 @@ def advice(verdicts: list[Verdict], undone: list[Verdict]) -> list[str]:
     lines.append(f"Next: [bold]{v.component}[/], in {escape(v.notebook or assignment.path)}")
     if v.why:
         lines.append(f"  {escape(v.why)}")
-    lines.append(f"  To read: chapter {assignment.chapter}, {v.section}")
+    lines.append(f"  To read: {where(v.component)}")
     return lines
 
 

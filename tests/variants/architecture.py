@@ -1,6 +1,5 @@
 """Chapter 1."""
 
-import math
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -53,6 +52,10 @@ def embed_rounds(ids, E, P):
     return (E[ids] + P[: ids.shape[-1]]).half().float()
 
 
+def embed_row_by_row(ids, E, P):
+    return torch.stack([E[row] + P[: len(row)] for row in ids])
+
+
 # ------------------------------------------------------------------ Embedding
 
 
@@ -64,7 +67,7 @@ class Tables(nn.Module):
 
     def check(self, ids):
         if self.P.shape[0] < ids.shape[-1]:
-            raise ValueError("too many tokens")
+            raise ValueError(f"n_positions is {self.P.shape[0]}, T is {ids.shape[-1]}")
 
 
 class EmbeddingByPositions(Tables):
@@ -89,7 +92,7 @@ class EmbeddingInitialised(Tables):
 
     def forward(self, ids):
         if ids.shape[-1] > self.n_positions:
-            raise ValueError(f"at most {self.n_positions} tokens")
+            raise ValueError(f"at most {self.n_positions} tokens, not {ids.shape[-1]}")
         return embed_by_loop(ids, self.E, self.P)
 
 
@@ -127,6 +130,13 @@ class EmbeddingOneTooFew(Tables):
     def forward(self, ids):
         if ids.shape[-1] >= len(self.P):
             raise ValueError("too many tokens")
+        return self.E[ids] + self.P[: ids.shape[-1]]
+
+
+class EmbeddingThatNamesNoNumbers(Tables):
+    def forward(self, ids):
+        if ids.shape[-1] > len(self.P):
+            raise ValueError("too long")
         return self.E[ids] + self.P[: ids.shape[-1]]
 
 
@@ -243,6 +253,17 @@ def mutable():
     return dataclass(type("GPT2Config", (), space))
 
 
+def medium_by_division():
+    """n_head is 16.0: the remainder is none the worse for it."""
+    return sized(medium=(24, 1024 / 64, 1024))
+
+
+def small_returns_none():
+    made = sized()
+    made.small = classmethod(lambda cls: None)
+    return made
+
+
 def unchecked():
     return sized(type("Unchecked", (Fields,), {"__post_init__": lambda self: None}))
 
@@ -312,6 +333,12 @@ def with_defaults(**defaults):
 # ------------------------------------------------------------------ count_parameters
 
 
+def count_in_floats(config):
+    counts = count_by_formula(config)
+    d, L = config.d_model, config.n_layer
+    return counts | {"feedforward": L * (4 * d * d / 0.5 + 5 * d)}
+
+
 def count_by_formula(config):
     V, T, d = config.vocab_size, config.n_positions, config.d_model
     counts = dict(
@@ -353,7 +380,7 @@ def count_by_blocks(config):
     counts["layer_norm"] += d + d
     if not config.tie_weights:
         counts["unembedding"] += d * config.vocab_size
-    counts["total"] = math.fsum(counts.values())
+    counts["total"] = sum(counts.values())
     return counts
 
 
@@ -401,6 +428,7 @@ WRONG = {
         "one batch dimension only": embed_two_axes_only,
         "moves to the CPU": embed_on_the_cpu,
         "half precision": embed_rounds,
+        "a loop over the batch": embed_row_by_row,
     },
     "Embedding": {
         "no parameters": EmbeddingOfPlainTensors,
@@ -408,6 +436,7 @@ WRONG = {
         "no limit": EmbeddingWithoutLimit,
         "AssertionError": EmbeddingAsserts,
         "one too few": EmbeddingOneTooFew,
+        "a message without numbers": EmbeddingThatNamesNoNumbers,
         "unit variance": EmbeddingOfUnitVariance,
         "E of shape (d, V)": EmbeddingTransposed,
         "cuts the graph to E": EmbeddingDetached,
@@ -415,6 +444,8 @@ WRONG = {
     "GPT2Config": {
         "not frozen": mutable(),
         "no refusal": unchecked(),
+        "a size that is a float": medium_by_division(),
+        "small returns None": small_returns_none(),
         "AssertionError": asserting(),
         "remainder the wrong way round": reversed_remainder(),
         "width 64 demanded": too_strict(),
@@ -437,6 +468,7 @@ WRONG = {
         "the total only": count_total_only,
         "a key is missing": count_without_a_key,
         "in millions": count_in_millions,
+        "floats": count_in_floats,
         "ignores the configuration": count_of_small,
         "12 d^2": count_approximately,
     }

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import torch
 import torch.nn.functional as F
@@ -92,6 +93,20 @@ def init_a_copy(model, generator=None):
     return other
 
 
+def init_by_other_names(model, generator=None):
+    """Nothing is done in place."""
+    for name, p in model.named_parameters():
+        p = 0.02 * torch.randn(p.shape, generator=generator)
+
+
+def init_matrices_by_other_names(model, generator=None):
+    for name, p in model.named_parameters():
+        if p.dim() >= 2:
+            p = 0.02 * torch.randn(p.shape, generator=generator)
+        else:
+            nn.init.constant_(p, float(name.endswith("gamma")))
+
+
 def init_frozen(model, generator=None):
     init_by_copy(model, generator)
     model.requires_grad_(False)
@@ -145,6 +160,8 @@ INIT_MISTAKES = {
     "uniform": filled(uniform=True),
     "gamma_is_0": filled(vector=lambda name: 0.0),
     "all_vectors_1": filled(vector=lambda name: 1.0),
+    "nothing_changed": init_by_other_names,
+    "matrices_left": init_matrices_by_other_names,
     "vectors_left": filled(vector=lambda name: None),
     "tables_left": filled(lambda name, L: None if name in ("E", "P", "W_U") else 0.02),
     "W_U_left": filled(lambda name, L: None if name == "W_U" else 0.02),
@@ -381,6 +398,15 @@ class NeverStarted(Model):
             nn.init.normal_(p)
 
 
+class StartedTooEarly(Model):
+    def make_blocks(self, config):
+        init_weights(SimpleNamespace(config=config, named_parameters=self.named_parameters))
+        super().make_blocks(config)
+
+    def start(self):
+        pass
+
+
 class DropsNothing(Model):
     def __init__(self, config):
         super().__init__(config)
@@ -512,6 +538,7 @@ WRONG = {
         "refuses by assertion": RefusesByAssertion,
         "takes negative ids": TakesNegativeIds,
         "not initialised": NeverStarted,
+        "initialised before the blocks": StartedTooEarly,
         "drops nothing in the blocks": DropsNothing,
         "drops in eval mode": DropsAlways,
         "a buffer": WithBuffer,

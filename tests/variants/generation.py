@@ -100,7 +100,8 @@ def sample(
                 return z
             p, order = (raw if raw_p else z).softmax(-1).sort(-1, descending=descending)
             far = beyond(p, top_p)
-            return z.masked_fill(far.gather(-1, order.argsort(-1)) if put_back else far, fill)
+            back = {True: order.argsort(-1), "forwards": order}
+            return z.masked_fill(far.gather(-1, back[put_back]) if put_back else far, fill)
 
         z = cut_k(cut_p(z)) if p_first else cut_p(cut_k(z))
         p = z.isfinite().float() if flat else z.softmax(-1)
@@ -285,6 +286,7 @@ WRONG = {
         "one_more_than_p": sample(beyond=one_too_many),
         "tail_kept": sample(descending=False),
         "not_put_back": sample(put_back=False),
+        "put_back_forwards": sample(put_back="forwards"),
         "p_before_k": sample(p_first=True),
         "p_before_temperature": sample(raw_p=True),
         "all_alike": sample(flat=True),

@@ -170,6 +170,20 @@ class LayerThatDropsItsOutput(LayerBySDPA):
         return F.dropout(merge_by_cat(heads) @ self.W_O + self.b_O, self.p, self.training)
 
 
+class LayerThatForgetsItsHeads(LayerBySDPA):
+    """n_head under another name: exercise 4.4 could not read it."""
+
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__(d_model, n_head, dropout)
+        self.heads = n_head
+        del self.n_head
+
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.heads) for p in self.project(x))
+        heads = F.scaled_dot_product_attention(Q, K, V, dropout_p=self.rate(), is_causal=True)
+        return merge_by_cat(heads) @ self.W_O + self.b_O
+
+
 class LayerOfLargeWeights(LayerBySDPA):
     def __init__(self, d_model, n_head, dropout=0.0):
         super().__init__(d_model, n_head, dropout)
@@ -255,6 +269,11 @@ def ablate_for_good(attn, x, head):
     return attn(x)
 
 
+def ablate_in_place(attn, x, head):
+    attn.W_O.view(attn.n_head, -1, x.shape[-1])[head] = 0
+    return attn(x)
+
+
 def ablate_without_graph(attn, x, head):
     return ablate_by_sum(attn, x, head).detach()
 
@@ -303,6 +322,7 @@ WRONG = {
         "never drops": LayerThatNeverDrops,
         "drops its output": LayerThatDropsItsOutput,
         "large initial weights": LayerOfLargeWeights,
+        "no attribute n_head": LayerThatForgetsItsHeads,
     },
     "head_writes": known("head_writes")
     | {
@@ -314,6 +334,7 @@ WRONG = {
     "ablate_head": known("ablate_head")
     | {
         "changes the layer": ablate_for_good,
+        "changes the layer, gradients on": ablate_in_place,
         "no gradient": ablate_without_graph,
         "always the first head": ablate_always_the_first,
     },

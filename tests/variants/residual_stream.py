@@ -285,9 +285,19 @@ def norms_by_jvp(x, sublayers, residual=True):
 
     streams = kept_streams(x, sublayers, residual)
     return [
-        torch.autograd.functional.jacobian(lambda y: rest(y, i), s.detach()).norm()
+        torch.autograd.functional.jacobian(lambda y: rest(y, i), s.detach()).norm().item()
         for i, s in enumerate(streams)
     ]
+
+
+def norms_as_tensors(x, sublayers, residual=True):
+    return [g.norm() for g in gradients(x, sublayers, residual)[1]]
+
+
+def norms_not_retained(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    streams[-1].sum().backward()
+    return [stream.grad.norm().item() for stream in streams]
 
 
 def gradients(x, sublayers, residual=True, scalar=torch.sum):
@@ -383,7 +393,7 @@ def cosine_by_triangle(vectors):
     lengths = G.diagonal().sqrt()
     C = G / lengths[:, None] / lengths
     i, j = torch.triu_indices(*C.shape, offset=1)
-    return C[i, j].abs().max()
+    return C[i, j].abs().max().item()
 
 
 def cosine_by_library(vectors):
@@ -400,6 +410,21 @@ def cosine_in_numpy(vectors):
 def cosine_in_place(vectors):
     vectors /= vectors.norm(dim=-1, keepdim=True)
     return cosine_by_loops(vectors)
+
+
+def cosine_as_tensor(vectors):
+    return cosine_matrix(vectors).fill_diagonal_(0).max()
+
+
+def cosine_below_one(vectors):
+    """The diagonal is taken for all that is near 1."""
+    C = cosine_matrix(vectors)
+    return C[C < 0.9999].max().item()
+
+
+def cosine_matrix(vectors):
+    unit = F.normalize(vectors, dim=-1)
+    return (unit @ unit.T).abs()
 
 
 def cosine_of_all(vectors):
@@ -468,6 +493,8 @@ WRONG = {
         "norms in the ledger": run_norms,
     },
     "gradient_norms": {
+        "tensors": norms_as_tensors,
+        "retain_grad forgotten": norms_not_retained,
         "residual_ignored": lambda x, layers, residual=True: norms_by_retained(x, layers),
         "never_residual": lambda x, layers, residual=True: norms_by_retained(x, layers, False),
         "residual_negated": lambda x, f, residual=True: norms_by_retained(x, f, not residual),
@@ -495,6 +522,8 @@ WRONG = {
     },
     "max_cosine": {
         "in place": cosine_in_place,
+        "a tensor": cosine_as_tensor,
+        "no value near 1": cosine_below_one,
         "all cosines": cosine_of_all,
         "some pairs": cosine_sampled,
         "lengths not quite 1": cosine_with_eps,

@@ -20,6 +20,25 @@ def softmax_overflows(x, dim=-1):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
 
+def softmax_with_one_maximum(x, dim=-1):
+    e = (x - x.max()).exp()
+    return e / e.sum(dim, keepdim=True)
+
+
+def softmax_from_the_mean(x, dim=-1):
+    e = (x - x.mean(dim, keepdim=True)).exp()
+    return e / e.sum(dim, keepdim=True)
+
+
+def softmax_from_the_mean_in_float64(x, dim=-1):
+    return softmax_from_the_mean(x.double(), dim).to(x.dtype)
+
+
+def softmax_with_epsilon(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / (e.sum(dim, keepdim=True) + 1e-6)
+
+
 def softmax_detached(x, dim=-1):
     return torch.softmax(x.detach(), dim)
 
@@ -48,6 +67,10 @@ def mask_by_loops(T, device=None):
 
 def mask_of_ones(T, device=None):
     return torch.ones(T, T).tril()
+
+
+def mask_on_the_cpu(T, device=None):
+    return torch.full((T, T), -math.inf).triu(1)
 
 
 def mask_true_is_hidden(T, device=None):
@@ -100,6 +123,20 @@ def attention_no_batch(Q, K, V, mask=None, dropout=0.0):
 
 def attention_without_dropout(Q, K, V, mask=None, dropout=0.0):
     return attention_by_einsum(Q, K, V, mask)
+
+
+def attention_drops_outputs(Q, K, V, mask=None, dropout=0.0):
+    out, A = attention_by_einsum(Q, K, V, mask)
+    return F.dropout(out, dropout), A
+
+
+def attention_drops_values(Q, K, V, mask=None, dropout=0.0):
+    return attention_by_einsum(Q, K, F.dropout(V, dropout), mask)
+
+
+def attention_without_rescaling(Q, K, V, mask=None, dropout=0.0):
+    _, A = attention_by_einsum(Q, K, V, mask)
+    return (A * (torch.rand_like(A) >= dropout)) @ V, A
 
 
 def attention_returns_dropped_weights(Q, K, V, mask=None, dropout=0.0):
@@ -177,6 +214,52 @@ class HeadOnTheCPU(Head):
         return (Q @ K.mT / self.d_k**0.5 + mask).softmax(-1) @ V
 
 
+class HeadWithOldMask(Head):
+    """The mask of the first forward, for ever."""
+
+    mask = None
+
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        T = x.shape[-2]
+        if self.mask is None or self.mask.device != x.device:
+            self.mask = torch.full((T, T), -math.inf, device=x.device).triu(1)
+        return (Q @ K.mT / self.d_k**0.5 + self.mask[:T, :T]).softmax(-1) @ V
+
+
+class HeadWithLargeWeights(HeadByFill):
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        for n in "QKV":
+            setattr(self, f"W_{n}", nn.Parameter(torch.randn(d_model, d_k)))
+
+
+class HeadWithRandomBiases(HeadByFill):
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        for n in "QKV":
+            setattr(self, f"b_{n}", nn.Parameter(torch.randn(d_k) * 0.02))
+
+
+def variance_by_formula(d_k, n=10_000, scaled=True):
+    return 1.0 if scaled else float(d_k)
+
+
+def variance_of_one_draw(d_k, n=10_000, scaled=True):
+    torch.manual_seed(0)
+    return variance_by_matrix_product(d_k, n, scaled)
+
+
+def variance_of_products(d_k, n=10_000, scaled=True):
+    products = torch.randn(n, d_k) * torch.randn(n, d_k)
+    return (products / math.sqrt(d_k) if scaled else products).var().item()
+
+
+def variance_of_means(d_k, n=10_000, scaled=True):
+    means = (torch.randn(n, d_k) * torch.randn(n, d_k)).mean(-1)
+    return (means / math.sqrt(d_k) if scaled else means).var().item()
+
+
 def variance_by_matrix_product(d_k, n=10_000, scaled=True):
     q, k = torch.randn(n, 1, d_k), torch.randn(n, d_k, 1)
     scores = (q @ k).flatten() * (d_k**-0.5 if scaled else 1)
@@ -205,12 +288,17 @@ RIGHT = {
 WRONG = {
     "softmax": {
         "overflows": softmax_overflows,
+        "one_maximum_for_all": softmax_with_one_maximum,
+        "mean_subtracted": softmax_from_the_mean,
+        "mean subtracted in float64": softmax_from_the_mean_in_float64,
+        "a small number in the denominator": softmax_with_epsilon,
         "cuts the graph": softmax_detached,
         "changes its input": softmax_in_place,
         "constant": softmax_global_maximum_zeros,
     },
     "causal_mask": {
         "ones": mask_of_ones,
+        "device ignored": mask_on_the_cpu,
         "boolean": mask_true_is_hidden,
         "0 times infinity": mask_with_nan,
     },
@@ -219,12 +307,24 @@ WRONG = {
         "one batch dimension only": attention_no_batch,
         "argmax": attention_hard,
         "dropout ignored": attention_without_dropout,
+        "outputs dropped": attention_drops_outputs,
+        "values dropped": attention_drops_values,
+        "kept weights as they were": attention_without_rescaling,
         "dropped weights returned": attention_returns_dropped_weights,
     },
     "AttentionHead": {
         "no parameters": HeadWithPlainTensors,
         "weights (d_k, d)": HeadTransposed,
         "mask stays on the CPU": HeadOnTheCPU,
+        "mask of the first call": HeadWithOldMask,
+        "weights of deviation 1": HeadWithLargeWeights,
+        "random biases": HeadWithRandomBiases,
     },
-    "score_variance": {"not a number": variance_as_tensor_of_all},
+    "score_variance": {
+        "not a number": variance_as_tensor_of_all,
+        "the formula": variance_by_formula,
+        "always the same draw": variance_of_one_draw,
+        "products_not_summed": variance_of_products,
+        "averaged": variance_of_means,
+    },
 }

@@ -110,13 +110,13 @@ def schedule_by_cases(step, max_lr, min_lr, warmup_steps, max_steps):
 
 
 def schedule_as_tensor(step, max_lr, min_lr, warmup_steps, max_steps):
-    """Returns a tensor of one number, which works as well."""
+    """Computes with tensors of one number."""
     rise = torch.tensor((step + 1) / max(1, warmup_steps), dtype=torch.float64)
     t = torch.tensor((step - warmup_steps) / (max_steps - warmup_steps), dtype=torch.float64)
     fall = (1 + torch.cos(torch.pi * t.clamp(0, 1))) / 2
     return torch.where(
         torch.tensor(step < warmup_steps), max_lr * rise, min_lr + (max_lr - min_lr) * fall
-    )
+    ).item()
 
 
 def schedule_wrong_type(step, max_lr, min_lr, warmup_steps, max_steps):
@@ -231,7 +231,7 @@ def clip_in_float64(parameters, max_norm):
     for p in parameters:
         if p.grad is not None:
             p.grad = p.grad * min(1.0, max_norm / max(norm, 1e-12))
-    return torch.tensor(norm)
+    return norm
 
 
 def clip(norm_of, returned=lambda n, c: n, factor=lambda n, c: min(1.0, c / (n + 1e-6))):
@@ -340,6 +340,7 @@ def adamw(
     in_place=True,
     swap=False,
     sign=-1,
+    stored=("step", "m", "v"),
 ):
     """adamw_step with one thing changed."""
 
@@ -348,11 +349,13 @@ def adamw(
         b1, b2 = reversed(betas) if swap else betas
         if forget or not state:
             state.update(step=first - 1, m=torch.zeros_like(param), v=torch.zeros_like(param))
+        old = dict(state)
         state["step"] += 1
         g = grad + weight_decay * param if decay == "gradient" else grad
         state["m"], state["v"] = m_rule(state["m"], g, b1), v_rule(state["v"], g, b2)
         m = state["m"] / (1 - b1 ** state["step"]) if "m" in correct else state["m"]
         v = state["v"] / (1 - b2 ** state["step"]) if "v" in correct else state["v"]
+        state.update({k: x for k, x in old.items() if k not in stored})
         if not in_place:
             param = param.clone()
         if decay == "parameter":
@@ -454,7 +457,12 @@ def step(
         loss.backward()
         if clear == "too late":
             model.zero_grad()
-        norm = clip_grad_norm(every, max_norm if clip else math.inf)
+        if clip in ("by group", "first group"):
+            chosen = groups if clip == "by group" else groups[:1]
+            norm = [clip_grad_norm(g["params"], max_norm) for g in chosen][-1]
+        else:
+            norm = clip_grad_norm(every, max_norm if clip else math.inf)
+        norm = 0.0 if norm_of == "nothing" else norm
         for g in groups:
             for p in g["params"]:
                 if p.grad is not None:
@@ -465,6 +473,14 @@ def step(
         return returned(loss, min(norm, max_norm) if norm_of == "after" else norm)
 
     return train_step
+
+
+def step_ends_in_training(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    result = standins.train_step(model, x, y, groups, state, lr, betas, eps, max_norm)
+    model.train()
+    return result
 
 
 def step_one_state(model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0):
@@ -614,6 +630,7 @@ WRONG = {
             fall=lambda t, hi, lo: lo + (hi - lo) * math.cos(math.pi * min(t, 1))
         ),
         "a list": schedule_wrong_type,
+        "a tensor": lambda *args: torch.tensor(standins.lr_schedule(*args)),
         "divides by warmup_steps": schedule_divides_by_warmup,
     },
     "decay_groups": {
@@ -643,10 +660,15 @@ WRONG = {
         "needs every gradient": clip_without_none,
         "goes through twice": clip_two_passes,
         "scales the parameters too": clip_parameters,
+        "a tensor": clip(joint, returned=lambda n, c: torch.tensor(n)),
         "divides by zero": clip_divides_by_zero,
     },
     "adamw_step": {
         "not_in_place": adamw(in_place=False),
+        "averages_not_stored": adamw(stored=("step",)),
+        "v_not_stored": adamw(stored=("step", "m")),
+        "m_not_stored": adamw(stored=("step", "v")),
+        "step_not_stored": adamw(stored=("m", "v")),
         "no_correction": adamw(correct=""),
         "only_m_corrected": adamw(correct="m"),
         "only_v_corrected": adamw(correct="v"),
@@ -677,10 +699,18 @@ WRONG = {
         "none_decays": step(wd=lambda group: 0.0),
         "forgets": step(forget=True),
         "eval_mode": step(mode=False),
+        "train_mode": step(mode=True),
+        "group_by_group": step(clip="by group"),
+        "only_decaying_clipped": step(clip="first group"),
+        "no_norm": step(clip=False, norm_of="nothing"),
+        "swapped": step(returned=lambda loss, norm: (norm, loss.item())),
         "betas_not_passed": step(betas_used=(0.9, 0.95)),
         "eps_not_passed": step(eps_used=1e-8),
         "max_norm_not_passed": step(max_norm_used=1.0),
-        "cleared after backward": step(clear="too late"),
+        "cleared_too_late": step(clear="too late"),
+        "training mode at the end": step_ends_in_training,
+        "the norm is a tensor": step(returned=lambda loss, norm: (loss.item(), torch.tensor(norm))),
+        "no norm returned": step(returned=lambda loss, norm: (loss.item(), None)),
         "the loss keeps its graph": step(returned=lambda loss, norm: (loss, norm)),
         "only the loss": step(returned=lambda loss, norm: loss.item()),
         "nothing returned": step(returned=lambda loss, norm: None),
@@ -699,6 +729,7 @@ WRONG = {
         "last_only": estimate(only=slice(-1, None)),
         "first_only": estimate(only=slice(1)),
         "gradients recorded": loss_with_gradients,
+        "a tensor": lambda model, batches: torch.tensor(standins.estimate_loss(model, batches)),
         "goes through twice": loss_two_passes,
     },
 }

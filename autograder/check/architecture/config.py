@@ -28,6 +28,23 @@ def config_call(inputs):
     return Call(args=args, probe="architecture:attributes")
 
 
+SIZED = tuple(name for name, value in oracle.FIELDS.items() if type(value) is int)
+
+
+def _read(inputs, value):
+    """The fields of a config; a Trouble where there is no config, or a size is no int."""
+    made = f"{inputs['make']}()" if inputs["make"] else "GPT2Config(…)"
+    if value is None:
+        return Trouble(f"{made} returned None.", look="Is a `return` missing?")
+    for name in SIZED:
+        if name in value and type(value[name]) is not int:
+            return Trouble(
+                f"{made} has {name} = {value[name]!r}; a size is an int.",
+                look="Division with / gives a float; // divides whole numbers.",
+            )
+    return value
+
+
 def _nature_verdict(c, inputs, answers):
     (answer,) = answers
     if answer.failure:
@@ -155,6 +172,7 @@ GPT2_CONFIG = Component(
             "GPT-2 has 50257 tokens: 256 bytes, 50,000 merges, and one end of text.",
         ),
     ),
+    read=_read,
     outputs="the configuration",
     tolerance=Tolerance(0.0, 1e-9),
 )

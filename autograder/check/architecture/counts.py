@@ -6,6 +6,7 @@ from functools import partial
 
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import choice
+from autograder.check.properties import python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, number
 from autograder.oracle import architecture as oracle
@@ -87,6 +88,7 @@ COUNT_PARAMETERS = Component(
     call=count_call,
     properties=(
         Property("the total is the sum", lambda c, i: [c.call(i)], _sum_verdict, weight=0.5),
+        python_numbers(int),
     ),
     mistakes=(
         Mistake(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import numpy as np
@@ -181,6 +182,13 @@ def _too_long_verdict(c, inputs, answers):
                 "the exercise asks for a ValueError.",
                 answer.failure.message,
                 look,
+            )
+        if not {str(T), str(n)} <= set(re.findall(r"\d+", answer.failure.message)):
+            return Trouble(
+                f"With n_positions = {n} and {T} tokens, the ValueError's message should name "
+                "both numbers.",
+                f"It says: {answer.failure.message}" if answer.failure.message else "It is empty.",
+                'An f-string puts them in: f"{T} tokens, but n_positions is {n_positions}".',
             )
     return None
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from autograder.check.component import Component, Fixture, Mistake, double, module
+from dataclasses import replace
+
+import numpy as np
+
+from autograder.check.component import (
+    Component,
+    Fixture,
+    Mistake,
+    Property,
+    double,
+    failure,
+    module,
+)
 from autograder.check.draw import choice, normal
-from autograder.check.dropout import dropout
+from autograder.check.dropout import ALMOST_ONE, dropout
 from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.judge import Trouble
+from autograder.judge.compare import difference, form
 from autograder.oracle import feedforward_layernorm as oracle
 
 
@@ -62,6 +76,30 @@ def at_rate(inputs, rate):
     return inputs | {"init": (*inputs["init"], rate)}
 
 
+def _attention_alone(c, inputs):
+    call = c.call(at_rate(inputs, ALMOST_ONE))
+    return [replace(call, training=True, probe="feedforward_layernorm:attention")]
+
+
+def _drops_weights(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "when its attn is called with dropout, in training mode")
+    want = np.broadcast_to(inputs["state"]["attn.b_O"], inputs["x"].shape)
+    trouble = form(answer.value, want) or difference(answer.value, want, c.tolerance)
+    if trouble is None:
+        return None
+    return Trouble(
+        "The attention layer drops no weights: it was made without the rate.",
+        look="MultiHeadAttention(d_model, n_head, dropout): three arguments.",
+    )
+
+
+HANDED_ON = Property(
+    "attention has the dropout rate", _attention_alone, _drops_weights, weight=0.5, exact=True
+)
+
+
 def mistake(name, order, says, look=""):
     return Mistake(name, arranged(order), says, look)
 
@@ -90,7 +128,7 @@ def block(name, order, mistakes):
         fixtures,
         right,
         call=module,
-        properties=(causal(), *dropped, *batch_dims("x"), *COMMON),
+        properties=(causal(), *dropped, HANDED_ON, *batch_dims("x"), *COMMON),
         mistakes=mistakes,
         needs=("LayerNorm", "FeedForward", "MultiHeadAttention"),
         shortcuts=frozenset({"TransformerEncoderLayer", "TransformerDecoderLayer"}),

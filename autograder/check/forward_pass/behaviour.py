@@ -145,6 +145,8 @@ PROPERTIES = (
         constant={n: (ENDINGS[n], v) for n, v in oracle.constants().items()},
         probe="forward_pass:fresh",
         weight=1.0,
+        look="Call init_weights(self) as the last line of the constructor: before the blocks are "
+        "made, it cannot reach them.",
     ),
     *DROPOUT,
     unchanged,

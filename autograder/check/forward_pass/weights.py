@@ -13,11 +13,12 @@ from autograder.oracle import forward_pass as oracle
 from autograder.probes import Call
 from autograder.probes.forward_pass import UNTOUCHED
 
+READ = "W_Q, W_K, W_V and W_up"
 ENDINGS = {
     "E": ("E",),
     "P": ("P",),
     "W_U": ("W_U",),
-    "W_Q, W_K, W_V and W_up": ("W_Q", "W_K", "W_V", "W_up"),
+    READ: ("W_Q", "W_K", "W_V", "W_up"),
     "W_O": ("W_O",),
     "W_down": ("W_down",),
     "gamma": ("gamma",),
@@ -25,6 +26,9 @@ ENDINGS = {
     "the biases": tuple(f".b_{n}" for n in ("Q", "K", "V", "O", "up", "down")),
 }
 SIZES = {"vocab_size": 211, "n_positions": 150, "n_head": 3, "d_model": 48}  # 5,000 draws or more
+IN_PLACE = (
+    "p = … gives the name p to a new tensor; p.normal_(…) and p.fill_(…) change the parameter."
+)
 STREAM = "Names that end in W_O or W_down: 0.02 / sqrt(2 L), with L = model.config.n_layer."
 
 
@@ -38,7 +42,7 @@ def fixtures(rng):
         Fixture("the tables E and P", part("E", "P")),
         Fixture("W_U of an untied model", part("W_U", tied=False), weight=1.0),
         Fixture("gamma, beta and the biases", part("gamma", "beta", "the biases")),
-        Fixture("matrices that read the stream", part("W_Q, W_K, W_V and W_up")),
+        Fixture("matrices that read the stream", part(READ)),
         Fixture("matrices that write to it, one block", part("W_O", "W_down", L=1)),
         Fixture("matrices that write to it, more blocks", part("W_O", "W_down"), weight=4.0),
     ]
@@ -210,6 +214,18 @@ INIT_WEIGHTS = Component(
             "all_vectors_1",
             partial(expected, constant={"rest": 1.0}),
             "beta and the biases are 1 like gamma; they should be 0.",
+        ),
+        Mistake(
+            "nothing_changed",
+            partial(expected, untouched=tuple(ENDINGS)),
+            "Nothing was changed in the model: its parameters hold what they held before.",
+            IN_PLACE,
+        ),
+        Mistake(
+            "matrices_left",
+            partial(expected, untouched=("E", "P", "W_U", READ, "W_O", "W_down")),
+            "The matrices are left as they were; only the vectors were changed.",
+            IN_PLACE,
         ),
         Mistake(
             "vectors_left",

@@ -184,6 +184,12 @@ SAMPLE_NEXT = Component(
             scattered=False,
         ),
         sampling_mistake(
+            "put_back_forwards",
+            "The cut of top_p is brought back with `order` where its inverse is needed.",
+            "Of the cut, gather with order.argsort(-1): at which rank each id stands.",
+            scattered="forwards",
+        ),
+        sampling_mistake(
             "p_before_k",
             "The cut of top_p comes before that of top_k.",
             "First the k likeliest, scaled to sum to 1; then the fewest of them that reach top_p.",

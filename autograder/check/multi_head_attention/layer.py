@@ -6,13 +6,15 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, module
+from autograder.check.component import Component, Fixture, Mistake, Property, failure, module
 from autograder.check.draw import choice, normal
 from autograder.check.dropout import dropout
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.properties import COMMON, batch_dims, causal, several_lengths
+from autograder.judge import Trouble
 from autograder.oracle import multi_head_attention as oracle
 from autograder.oracle.self_attention import causal_mask
+from autograder.probes import Call
 
 SIZES = (2, 5, 12, 3), (3, 6, 20, 4), (2, 7, 15, 5)  # B, T, d, H, and d_k differ from each other
 PARAMETERS = tuple(f"{kind}_{part}" for part in "QKVO" for kind in "Wb")
@@ -66,6 +68,28 @@ DROPOUT = dropout(
     look="Hand self.dropout to attention: it drops single weights, and nothing else is dropped.",
 )
 
+
+def _made(c, inputs):
+    return [Call(init=inputs["init"], probe="multi_head_attention:n_head")]
+
+
+def _keeps_n_head(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "when it is made")
+    H = inputs["init"][1]
+    if answer.value == H:
+        return None
+    return Trouble(
+        (
+            "The layer has no attribute n_head."
+            if answer.value is None
+            else f"self.n_head is {answer.value!r}; it should be the number of heads, {H}."
+        ),
+        look="Write self.n_head = n_head in the constructor: later exercises read it.",
+    )
+
+
 MULTI_HEAD_ATTENTION = Component(
     "MultiHeadAttention",
     layer_fixtures,
@@ -73,9 +97,11 @@ MULTI_HEAD_ATTENTION = Component(
     call=module,
     properties=(
         causal(),
+        several_lengths(),
         *batch_dims("x"),
         *COMMON,
         *DROPOUT,
+        Property("self.n_head is the number of heads", _made, _keeps_n_head, weight=0.5),
         initial_values(
             (96, 4),
             drawn={"W_Q, W_K, W_V and W_O": (("W_Q", "W_K", "W_V", "W_O"), 0.02)},

@@ -17,7 +17,7 @@ from autograder.check.multi_head_attention.layer import (
     layer_fixtures,
     state_of,
 )
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.properties import COMMON, LEAVE_IT, batch_dims, causal
 from autograder.judge import Trouble
 from autograder.judge.compare import number
 from autograder.oracle import multi_head_attention as oracle
@@ -134,6 +134,7 @@ HEAD_WRITES = Component(
     constants=PARAMETERS,
     shortcuts=frozenset({"multi_head_attention_forward"}),
     outputs="the writes",
+    raises={"leaf Variable": LEAVE_IT},
 )
 
 # ------------------------------------------------------------------ ablate_head
@@ -242,5 +243,6 @@ ABLATE_HEAD = Component(
         ),
     ),
     needs=("split_heads", "merge_heads", "head_writes"),
+    raises={"leaf Variable": LEAVE_IT},
     constants=PARAMETERS,
 )

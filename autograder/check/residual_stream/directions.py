@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice, normal
-from autograder.check.properties import property_of, unchanged
+from autograder.check.properties import property_of, python_numbers, unchanged
 from autograder.oracle import residual_stream as oracle
 
 
@@ -39,6 +39,12 @@ def _stretched(c, inputs):
     return {"vectors": inputs["vectors"] * factors.astype(np.float32)[:, None]}
 
 
+def _parallel(c, inputs):
+    vectors = inputs["vectors"].copy()
+    vectors[-1] = 2 * vectors[1]
+    return {"vectors": vectors}
+
+
 def _of_pairs(f, **switches):
     """`f` of the cosines of all pairs of different rows."""
     return lambda vectors: float(f(oracle.pairs(vectors, **switches)))
@@ -60,6 +66,14 @@ MAX_COSINE = Component(
             "lengths and signs do not matter",
             "A cosine is the dot product of two vectors of length 1; take its absolute value.",
         ),
+        property_of(
+            _parallel,
+            "two rows that are parallel: 1",
+            "Two different rows may well have a cosine of 1: leave out the diagonal, "
+            "not all values that are near 1.",
+            weight=0.5,
+        ),
+        python_numbers(float),
         unchanged,
     ),
     mistakes=(

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, Property, failure
 from autograder.check.draw import normal
-from autograder.check.properties import property_of, unchanged
+from autograder.check.properties import property_of, python_numbers, unchanged
 from autograder.check.residual_stream.sublayers import call_with, silent, sizes, stack
 from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle
@@ -75,6 +75,7 @@ GRADIENT_NORMS = Component(
     call=call_with("gradient_norms"),
     properties=(
         unchanged,
+        python_numbers(float),
         property_of(silent, "sub-layers that write zero: all norms are equal", "", weight=0.5),
         also(
             "gradient_norms_again",
@@ -201,4 +202,8 @@ GRADIENT_NORMS = Component(
     ),
     needs=("residual_add", "run_stream"),
     outputs="the list of norms",
+    raises={
+        "NoneType": "After backward() only leaves have a .grad: call retain_grad() on every stream "
+        "before it, or use torch.autograd.grad."
+    },
 )

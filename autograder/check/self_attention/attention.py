@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,13 +12,13 @@ from autograder.check.component import (
     Fixture,
     Mistake,
     Property,
-    double,
     failure,
 )
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON, batch_dims, causal, sums_to_one
 from autograder.check.self_attention.mask import MASK
 from autograder.judge import Trouble
+from autograder.judge.compare import form
 from autograder.oracle import self_attention as oracle
 from autograder.probes import Call
 
@@ -46,33 +47,52 @@ def attention_fixtures(rng):
     ]
 
 
+RATES = (0.0, 0.5, 0.2)
+
+
 def _with_dropout(c, inputs):
-    """V = I shows the dropped weights as the output; each is 0 or A / (1 - p)."""
+    """V = [I I] shows the dropped weights as the output, twice; each is 0 or A / (1 - p)."""
     Q, K = inputs["Q"], inputs["K"]
-    V = np.broadcast_to(np.eye(K.shape[-2], dtype=np.float32), (*K.shape[:-1], K.shape[-2]))
+    one = np.eye(K.shape[-2], dtype=np.float32)
+    V = np.broadcast_to(np.hstack([one, one]), (*K.shape[:-1], 2 * len(one)))
     wide = [np.tile(x, (60, 1, 1)) for x in (Q, K, V)]
-    return [Call(args=(*wide, None, p)) for p in (0.5, 0.2)]
+    return [Call(args=(*wide, None, p)) for p in RATES]
 
 
 def _dropout_verdict(c, inputs, answers):
-    for p, answer in zip((0.5, 0.2), answers):
+    """Everything is compared with the student's own results at rate 0, right or wrong."""
+    T, S = inputs["Q"].shape[-2], inputs["K"].shape[-2]
+    shapes = tuple(np.empty((60 * len(inputs["Q"]), T, n)) for n in (2 * S, S))
+    for p, answer in zip(RATES, answers):
         if answer.failure:
             return failure(answer, f"with dropout = {p}")
-        out, A = (np.asarray(v, np.float64) for v in answer.value)
-        want = oracle.attention(*double((inputs["Q"], inputs["K"], inputs["V"])))[1]
-        if not np.allclose(A, np.tile(want, (60, 1, 1)), atol=1e-4):
+        trouble = form(answer.value, shapes, c.outputs)
+        if trouble:
+            return replace(trouble, what=f"With dropout = {p}, {trouble.what}")
+    (whole, weights), *dropped = (a.value for a in answers)
+    for p, (out, A) in zip(RATES[1:], dropped):
+        if not np.allclose(A, weights, atol=1e-5):
             return Trouble(
                 "With dropout, the weights that it returns are the dropped ones.",
                 look="Return A as it was.",
             )
-        dropped = np.isclose(out, 0, atol=1e-7)
-        if abs(dropped.mean() - p) > 0.1:
+        visible = np.abs(whole) > 1e-3
+        zero = visible & np.isclose(out, 0, atol=1e-7)
+        share = zero.sum() / max(1, visible.sum())
+        if abs(share - p) > 0.1:
             return Trouble(
                 f"dropout = {p} should drop that share of the weights.",
-                f"It drops {dropped.mean():.0%} of them.",
+                f"It drops {share:.0%} of them.",
                 "torch.dropout(A, dropout, train=True) @ V",
             )
-        if not np.allclose(out[~dropped], (A / (1 - p))[~dropped], rtol=1e-3):
+        if (zero[..., :S] != zero[..., S:]).any():  # both copies show the same weight
+            return Trouble(
+                "It does not drop weights: it drops entries of V or of the output.",
+                "A weight that is dropped must be missing in every column of the output.",
+                "torch.dropout(A, dropout, train=True) @ V",
+            )
+        kept = visible & ~zero
+        if not np.allclose(out[kept], whole[kept] / (1 - p), rtol=1e-3):
             return Trouble(
                 "With dropout, the weights that are kept are not divided by 1 - dropout.",
                 look="torch.dropout does it, so that the sum stays the same on average.",

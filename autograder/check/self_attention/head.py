@@ -11,7 +11,8 @@ from autograder.check.component import (
     module,
 )
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.initial import initial_values
+from autograder.check.properties import COMMON, batch_dims, causal, several_lengths
 from autograder.check.self_attention.attention import power_of_d_k
 from autograder.oracle import self_attention as oracle
 
@@ -47,7 +48,17 @@ ATTENTION_HEAD = Component(
     head_fixtures,
     _head,
     call=module,
-    properties=(causal(), *batch_dims("x"), *COMMON),
+    properties=(
+        causal(),
+        several_lengths(),
+        *batch_dims("x"),
+        *COMMON,
+        initial_values(
+            (96, 24),
+            drawn={"W_Q, W_K and W_V": (("W_Q", "W_K", "W_V"), 0.02)},
+            constant={"the biases": (("b_Q", "b_K", "b_V"), 0.0)},
+        ),
+    ),
     mistakes=(
         Mistake(
             "no_mask",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,10 +12,14 @@ from autograder.check.component import (
     Fixture,
     Mistake,
     Property,
+    failure,
 )
 from autograder.check.draw import choice
 from autograder.judge import Trouble
+from autograder.judge.compare import kind
 from autograder.oracle import self_attention as oracle
+from autograder.probes import Call
+from autograder.probes.plain import OnMeta
 
 
 def mask_fixtures(rng):
@@ -32,12 +37,29 @@ def _additive(c, inputs, answers):
     return None
 
 
+def _on_meta(c, inputs):
+    return [Call(args=(inputs["T"],), kwargs={"device": "meta"}, device="meta")]
+
+
+def _device_verdict(c, inputs, answers):
+    (answer,) = answers
+    look = "Hand device on to the function that makes the tensor: device=device."
+    if answer.failure:
+        return replace(failure(answer, 'with device="meta"'), look=look)
+    if not isinstance(answer.value, OnMeta):
+        return Trouble(f'With device="meta" it returns {kind(answer.value)} on the CPU.', look=look)
+    return None
+
+
 MASK = partial(oracle.causal_mask, xp=np)
 CAUSAL_MASK = Component(
     "causal_mask",
     mask_fixtures,
     MASK,
-    properties=(Property("is added to the scores", lambda c, i: [c.call(i)], _additive),),
+    properties=(
+        Property("is added to the scores", lambda c, i: [c.call(i)], _additive),
+        Property("is made on the given device", _on_meta, _device_verdict, weight=0.5),
+    ),
     mistakes=(
         Mistake(
             "diagonal_masked",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice, normal
-from autograder.check.properties import property_of
+from autograder.check.properties import property_of, python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
 from autograder.oracle import training as oracle
@@ -106,7 +106,7 @@ DECAY_GROUPS = Component(
         by_rule(
             "tables_spared",
             lambda n, axes: axes >= 2 and last(n) not in ("E", "P"),
-            "The embedding tables do not decay; here they do, like every matrix.",
+            "Your embedding tables do not decay; they should, like every matrix.",
         ),
         Mistake(
             "fixed_decay",
@@ -176,6 +176,7 @@ CLIP_GRAD_NORM = Component(
             weight=0.5,
         ),
         Property("leaves the parameters alone", lambda c, i: [c.call(i)], _moved, weight=0.5),
+        python_numbers(float, output=0),
     ),
     mistakes=(
         clip_mistake(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.properties import property_of
+from autograder.check.properties import property_of, python_numbers
 from autograder.check.training.step import small_model
 from autograder.judge import Trouble
 from autograder.oracle import training as oracle
@@ -68,6 +68,7 @@ ESTIMATE_LOSS = Component(
             weight=0.5,
         ),
         Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
+        python_numbers(float, output=0),
     ),
     mistakes=(
         loss_mistake(

@@ -93,6 +93,30 @@ ADAMW_STEP = Component(
             forget=True,
         ),
         mistake(
+            "averages_not_stored",
+            "The new m and v are not put back into state: each step averages with zeros again.",
+            'Change them in place (m.mul_(...)), or store them: state["m"], state["v"] = m, v.',
+            stored=("step",),
+        ),
+        mistake(
+            "v_not_stored",
+            "The new v is not put back into state.",
+            'Change it in place (v.mul_(...)), or store it: state["v"] = v.',
+            stored=("step", "m"),
+        ),
+        mistake(
+            "m_not_stored",
+            "The new m is not put back into state.",
+            'Change it in place (m.mul_(...)), or store it: state["m"] = m.',
+            stored=("step", "v"),
+        ),
+        mistake(
+            "step_not_stored",
+            "The new step is not put back into state: every step is corrected as the first.",
+            'Raise the count in the dict itself: state["step"] += 1.',
+            stored=("m", "v"),
+        ),
+        mistake(
             "decay_in_gradient",
             "The decay is added to the gradient: that is Adam with L2, not AdamW.",
             DECOUPLED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component, Fixture, Mistake, Property, failure
 from autograder.check.draw import choice
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
@@ -41,6 +41,23 @@ def read(inputs, value):
     )
 
 
+def _single(c, inputs):
+    steps, *rest = inputs.values()
+    return [Call(args=(int(s), *rest)) for s in (steps[0], steps[-1])]
+
+
+def _float(c, inputs, answers):
+    for answer in answers:
+        if answer.failure:
+            return failure(answer, "on a single step")
+        if not isinstance(answer.value, float):
+            return Trouble(
+                f"The learning rate is {kind(answer.value)}; it should be a Python float.",
+                look="Compute with math.cos and plain numbers, or return rate.item().",
+            )
+    return None
+
+
 def mistake(name, says, look="", **switches):
     return Mistake(name, lambda **inputs: expected(**inputs, **switches), says, look)
 
@@ -51,6 +68,7 @@ LR_SCHEDULE = Component(
     expected,
     call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:curve"),
     read=read,
+    properties=(Property("returns a Python float", _single, _float, weight=0.5),),
     mistakes=(
         mistake(
             "warmup_from_0",

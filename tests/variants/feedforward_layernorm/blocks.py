@@ -159,6 +159,15 @@ def wrong_blocks(right, changes_input):
 
         forward = right
 
+    class NotHandedOn(Parts):
+        """Attention is made without the rate."""
+
+        def __init__(self, d_model, n_head, dropout=0.0):
+            super().__init__(d_model, n_head, dropout)
+            self.attn = MultiHeadAttention(d_model, n_head)
+
+        forward = right
+
     class DropsTheStream(Parts):
         def forward(self, x):
             return F.dropout(right(self, x), self.rate, self.training)
@@ -185,6 +194,7 @@ def wrong_blocks(right, changes_input):
         "changes its input": InPlace,
         "drops outside of training": DropsAlways,
         "never drops": NeverDrops,
+        "attention without the rate": NotHandedOn,
         "drops the stream": DropsTheStream,
         "two results": Pair,
         "sees the future": SeesTheFuture,
