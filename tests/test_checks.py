@@ -6,6 +6,7 @@ CHAPTER=self_attention pytest tests/test_checks.py looks at one chapter only.
 import os
 
 import pytest
+import torch
 from variants import right, wrong
 
 from autograder import check
@@ -60,6 +61,35 @@ def test_a_stub_is_not_started_and_earns_nothing(name):
     report = check.run(name, stub)
     assert not report.started and not report.passed
     assert report.score(10) == 0
+
+
+@pytest.mark.skipif(CHAPTER not in (None, "architecture"), reason="looks at chapter 1")
+def test_one_stub_among_methods_costs_its_own_part_only():
+    report = check.run("GPT2Config", wrong("GPT2Config")["xl is still a stub"])
+    assert report.summary == "stub() still raises NotImplementedError."
+    assert [f.part for f in report.findings if not f.passed] == ["runs", "xl()"]
+    assert 0.7 < report.fraction < 1
+
+
+@pytest.mark.skipif(CHAPTER not in (None, "self_attention"), reason="looks at chapter 3")
+def test_a_wrong_scale_is_no_wrong_dropout():
+    def unscaled(Q, K, V, mask=None, dropout=0.0):
+        A = (Q @ K.mT + (0 if mask is None else mask)).softmax(-1)
+        return torch.dropout(A, dropout, dropout > 0) @ V, A
+
+    for seed in SEEDS:
+        report = check.run("attention", unscaled, seed)
+        assert not report.passed
+        assert next(f for f in report.findings if f.part == "dropout").passed, str(report)
+
+
+@pytest.mark.skipif(CHAPTER not in (None, "self_attention"), reason="looks at chapter 3")
+def test_what_torch_cannot_do_is_no_stub():
+    def attempt(x, dim=-1):
+        return torch.empty(3, device="meta").cpu()  # "Cannot copy out of meta tensor; no data!"
+
+    report = check.run("softmax", attempt)
+    assert report.started and "Cannot copy out of meta tensor" in report.summary
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

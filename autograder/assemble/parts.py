@@ -107,11 +107,7 @@ class Source:
             return self.found.get(name)
         imported = self.imports[name]
         module, _, attribute = imported.path.rpartition(".")
-        if (
-            imported.root == "autograder"
-            and module.startswith(EARLIER)
-            and attribute in COMPONENTS
-        ):
+        if imported.root == "autograder" and module.startswith(EARLIER) and attribute in COMPONENTS:
             return attribute
         return imported
 

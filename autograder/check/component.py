@@ -161,9 +161,7 @@ class Component:
                 found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
         return found + values
 
-    def _raised(
-        self, fixture: Fixture, answer: Answer, cause: Mistake | None
-    ) -> Trouble | None:
+    def _raised(self, fixture: Fixture, answer: Answer, cause: Mistake | None) -> Trouble | None:
         if not answer.failure:
             return None
         looks = (look for part, look in self.raises.items() if part in answer.failure.message)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
 from nbgrader.apps.api import NbGraderAPI
+from sqlalchemy.exc import SAWarning
 from traitlets.config import PyFileConfigLoader
 
 
@@ -28,7 +30,8 @@ def course_api(root: Path, **directories: str) -> NbGraderAPI:
 
 def run(root: Path, step: str, *args: str, directories: dict | None = None, **kwargs) -> None:
     """One step, e.g. run(root, "autograde", "03_self_attention", "ada", force=True)."""
-    with inside(root):
+    with inside(root), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own models
         result = getattr(course_api(root, **(directories or {})), step)(*args, **kwargs)
     if not result["success"]:
         said = (result.get("error") or "") + (result.get("log") or "")

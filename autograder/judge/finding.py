@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-
 CODE = re.compile(
     r"""[b-z]\b                            # a name of one letter: x, k
     | [a-z]\w*\s[-=+*/@<>≤≥·×⊙∈≈^|]      # an operator after a name: mask = …

@@ -225,7 +225,9 @@ def train(
         losses.append(loss(params, x, y, keep_used))
         norm, clipped = clip_grad_norm(held, max_norm)
         each = [
-            clip_grad_norm({k: g for k, g in held.items() if (params[k].ndim >= 2) == high}, max_norm)
+            clip_grad_norm(
+                {k: g for k, g in held.items() if (params[k].ndim >= 2) == high}, max_norm
+            )
             for high in (True, False)
         ]
         norms.append(

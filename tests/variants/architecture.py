@@ -244,6 +244,15 @@ class ConfigWithMore(Fields):
         return cls.named("xl")
 
 
+def xl_missing():
+    @classmethod
+    def stub(cls):
+        raise NotImplementedError("write this part")
+
+    space = {s: vars(sized())[s] for s in ("small", "medium", "large")} | {"xl": stub}
+    return dataclass(frozen=True)(type("GPT2Config", (Fields,), space))
+
+
 def mutable():
     """The right fields and sizes in a class that is not frozen."""
     wanted = sized()
@@ -444,6 +453,7 @@ WRONG = {
     "GPT2Config": {
         "not frozen": mutable(),
         "no refusal": unchecked(),
+        "xl is still a stub": xl_missing(),
         "a size that is a float": medium_by_division(),
         "small returns None": small_returns_none(),
         "AssertionError": asserting(),

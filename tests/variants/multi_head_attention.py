@@ -146,6 +146,19 @@ class LayerWithAMaskOfFixedSize(LayerBySDPA):
         return merge_by_cat(heads) @ self.W_O + self.b_O
 
 
+class LayerThatKeepsItsFirstMask(LayerByEinsum):
+    mask = None
+
+    def forward(self, x):
+        H, T = self.n_head, x.shape[-2]
+        Q, K, V = (p.unflatten(-1, (H, self.d_k)).movedim(-2, -3) for p in self.project(x))
+        if self.mask is None or self.mask.device != x.device:
+            self.mask = torch.full((T, T), -math.inf, device=x.device).triu(1)
+        S = Q @ K.mT * self.d_k**-0.5 + self.mask[:T, :T]
+        A = F.dropout(S.softmax(-1), self.rate(), self.training)
+        return merge_by_cat(A @ V) @ self.W_O + self.b_O
+
+
 class LayerThatDetaches(LayerBySDPA):
     def forward(self, x):
         Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
@@ -315,6 +328,7 @@ WRONG = {
         "transposed": merge_transposed,
     },
     "MultiHeadAttention": {
+        "mask of the first call": LayerThatKeepsItsFirstMask,
         "made of nn.Linear": LayerOfLinears,
         "mask of a fixed size": LayerWithAMaskOfFixedSize,
         "cuts the graph": LayerThatDetaches,

@@ -59,7 +59,11 @@ def step_mistake(name, says, look="", **switches):
 def read_steps(inputs: Inputs, value):
     if isinstance(value, tuple) and len(value) == 5:
         return value[:4]
-    found = " and ".join(map(kind, value)) if isinstance(value, tuple) and len(value) == 2 else kind(value)
+    found = (
+        " and ".join(map(kind, value))
+        if isinstance(value, tuple) and len(value) == 2
+        else kind(value)
+    )
     return Trouble(
         f"The result should be two numbers, the loss and the norm; it is {found}.",
         look="Is a `return` missing?" if value is None else "",
