@@ -62,7 +62,10 @@ def main(argv: list[str] | None = None) -> int:
     chosen = next((a for a in argv if not a.startswith("-")), None)
     try:
         args = parser(chosen).parse_args(argv)
-        return args.run(args)
+        try:
+            return args.run(args)
+        except SystemExit:  # of a student's file: it must not pass for a verdict
+            return _fail("the code that was run calls exit(): take that out.")
     except ModuleNotFoundError as error:
         if error.name and error.name.split(".")[0] == "autograder":
             return _fail(f"{error}, a part of the course. Fetch the course anew.")

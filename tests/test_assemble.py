@@ -463,3 +463,14 @@ def test_own_earlier_components_are_taken_from_their_notebook(only, student):
     own = {k: v.replace("autograder.standins", "autograder.own") for k, v in CHAPTER_4.items()}
     assert own != CHAPTER_4
     assert assemble(student(four=own)).text == plain_text
+
+
+def test_helpers_may_have_any_name(only, student, tmp_path):
+    """Letters beyond ASCII, and a definition over two lines."""
+    only("attention")
+    soft = SOFTMAX.replace("softmax(x: F", "Φ_größe(x: F")
+    three = {"setup": SETUP, "φ": soft, "attention": ATTENTION.replace("softmax(S", "Φ_größe(S")}
+    three["attention"] = three["attention"].replace("def attention", "def \\\n  attention")
+    text = assemble(student(three)).text
+    assert "def Φ_größe(x" in text
+    load(text, tmp_path, "letters")

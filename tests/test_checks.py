@@ -108,3 +108,12 @@ def test_what_is_no_function_earns_nothing(name):
 def test_the_same_seed_gives_the_same_report(name):
     target = next(iter(wrong(name).values()))
     assert str(check.run(name, target)) == str(check.run(name, target))
+
+
+@pytest.mark.skipif(CHAPTER not in (None, "self_attention"), reason="another chapter")
+def test_gradients_are_on_whatever_a_cell_has_set():
+    import torch
+
+    with torch.no_grad():
+        report = check.run("softmax", right("softmax")["stand-in"])
+    assert report.passed, str(report)

@@ -240,3 +240,11 @@ def test_every_command_describes_itself(name, capsys):
 def test_it_runs_as_a_module():
     done = python("-m", "autograder", "--version", cwd=ROOT)
     assert done.stdout.startswith("autograder ") and done.returncode == 0
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_file_that_exits_is_no_verdict(tmp_path, capsys, code):
+    path = tmp_path / "gpt2.py"
+    path.write_text(f"raise SystemExit({code})\n")
+    assert main(["conform", str(path)]) == 2
+    assert capsys.readouterr().err

@@ -15,6 +15,9 @@ from autograder.notebooks.scope import Reference, local_names
 
 Thing = tuple  # ("component", name), ("import", name, path) or ("unit", group, name)
 
+# `def name` in bytes: the name may hold any letter, the space before it a line continuation.
+HEADER = re.compile(rb"(?:async(?:\s|\\\r?\n)+)?(?:def|class)(?:\s|\\\r?\n)+([^\s(:\[\\]+)")
+
 
 class Names:
     """What every global name in every unit stands for, and what it is called in the end."""
@@ -53,7 +56,7 @@ class Names:
         for node in unit.tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 at = places.offset(node.lineno, node.col_offset)
-                header = re.compile(rb"(?:async\s+)?(?:def|class)\s+(\w+)").match(places.raw, at)
+                header = HEADER.match(places.raw, at)
                 new_text[header.span(1)] = self.final[self.thing(unit, node.name)]
         return apply(unit.source, [Edit(*span, text) for span, text in new_text.items()])
 

@@ -113,6 +113,7 @@ def _with_gradient(c: Component, inputs: Inputs) -> list[Call]:
     return [replace(c.call(inputs), cotangent=_cotangent(c.expected(inputs)))]
 
 
+@torch.enable_grad()  # whatever a student's cells have set
 def oracle_gradients(c: Component, inputs: Inputs) -> dict[str, np.ndarray]:
     """Gradients of sum(output * cotangent) by autograd through the oracle, in float64."""
     tensors = to_tensors(double(inputs))

@@ -96,7 +96,7 @@ def one_thread():
 
 
 def answer(target: Any, call: Call) -> Answer:
-    with torch.random.fork_rng(devices=[]), replaced(target, call.standins):
+    with torch.random.fork_rng(devices=[]), torch.enable_grad(), replaced(target, call.standins):
         torch.manual_seed(call.seed)
         try:
             return _probe(call)(target, call)
