@@ -59,6 +59,9 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command. 0: all is well; 1: the command found something wrong; 2: it could not run."""
     argv = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter gets an escape for it
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     chosen = next((a for a in argv if not a.startswith("-")), None)
     try:
         args = parser(chosen).parse_args(argv)

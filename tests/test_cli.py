@@ -248,3 +248,12 @@ def test_a_file_that_exits_is_no_verdict(tmp_path, capsys, code):
     path.write_text(f"raise SystemExit({code})\n")
     assert main(["conform", str(path)]) == 2
     assert capsys.readouterr().err
+
+
+def test_an_ascii_terminal_is_no_error(tmp_path):
+    """A path with other letters in a message comes out escaped."""
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "autograder", "check", str(tmp_path / "größe ∞")]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr and "Traceback" not in done.stderr

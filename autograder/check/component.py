@@ -158,8 +158,17 @@ class Component:
             if obstacles[-1] or (prop.exact and values[-1].trouble):
                 found.append(replace(finding, skipped=True))
             else:
-                found.append(replace(finding, trouble=prop.verdict(self, main, answer)))
+                found.append(replace(finding, trouble=self._verdict(prop, main, answer)))
         return found + values
+
+    def _verdict(self, prop: Property, main: Inputs, answers: list[Answer]) -> Trouble | None:
+        """A part's verdict; results of a form that it cannot read are a trouble, not a crash."""
+        try:
+            return prop.verdict(self, main, answers)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            return Trouble(
+                "In this part the result has another form than it should.", str(error)[:200]
+            )
 
     def _raised(self, fixture: Fixture, answer: Answer, cause: Mistake | None) -> Trouble | None:
         if not answer.failure:

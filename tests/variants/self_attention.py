@@ -145,6 +145,11 @@ def attention_returns_dropped_weights(Q, K, V, mask=None, dropout=0.0):
     return A @ V, A
 
 
+def attention_returns_one_value_with_dropout(Q, K, V, mask=None, dropout=0.0):
+    out, A = attention_by_einsum(Q, K, V, mask, dropout)
+    return (out, A) if dropout == 0 else out
+
+
 def attention_hard(Q, K, V, mask=None, dropout=0.0):
     S = Q @ K.mT / Q.shape[-1] ** 0.5 + (0 if mask is None else mask)
     A = F.one_hot(S.argmax(-1), K.shape[-2]).to(Q.dtype)
@@ -306,6 +311,7 @@ WRONG = {
         "no weights": attention_without_weights,
         "one batch dimension only": attention_no_batch,
         "argmax": attention_hard,
+        "one value with dropout": attention_returns_one_value_with_dropout,
         "dropout ignored": attention_without_dropout,
         "outputs dropped": attention_drops_outputs,
         "values dropped": attention_drops_values,
