@@ -221,9 +221,10 @@ def test_a_library_function_named_like_a_component(only, student):
     assert "return softmax_2(x, -1)." in text and "A = softmax(" in text
 
 
-def test_a_stand_in_under_another_name(only, student):
+@pytest.mark.parametrize("source", ["standins", "own"])
+def test_an_earlier_component_under_another_name(only, student, source):
     only("MultiHeadAttention")
-    four = CHAPTER_4 | {"setup": SETUP + "\nfrom autograder.standins import attention as attend"}
+    four = CHAPTER_4 | {"setup": SETUP + f"\nfrom autograder.{source} import attention as attend"}
     four["MultiHeadAttention"] = CHAPTER_4["MultiHeadAttention"].replace("attention(Q", "attend(Q")
     assert "heads, _ = attention(Q, K, V, causal_mask" in assemble(student(four=four)).text
     four["MultiHeadAttention"] = four["MultiHeadAttention"].replace(

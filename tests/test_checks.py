@@ -117,3 +117,17 @@ def test_gradients_are_on_whatever_a_cell_has_set():
     with torch.no_grad():
         report = check.run("softmax", right("softmax")["stand-in"])
     assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, AttributeError])
+def test_a_verdict_that_cannot_read_a_result_is_a_trouble(error):
+    """A result of an odd form costs its own part, and the check goes on."""
+    from autograder.check.component import told
+    from autograder.judge import Trouble
+
+    def verdict(result):
+        raise error("odd")
+
+    assert isinstance(told(verdict, 1), Trouble) and "odd" in told(verdict, 1).evidence
+    with pytest.raises(AssertionError):  # what no result can bring about is not hidden
+        told(lambda: (_ for _ in ()).throw(AssertionError()))

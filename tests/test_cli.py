@@ -243,17 +243,25 @@ def test_it_runs_as_a_module():
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_a_file_that_exits_is_no_verdict(tmp_path, capsys, code):
+def test_a_file_that_exits_while_imported_is_no_verdict(tmp_path, capsys, code):
     path = tmp_path / "gpt2.py"
     path.write_text(f"raise SystemExit({code})\n")
     assert main(["conform", str(path)]) == 2
-    assert capsys.readouterr().err
+    assert "cannot be imported" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_command_that_a_students_code_ends_is_no_verdict(monkeypatch, capsys, code):
+    monkeypatch.setattr("autograder.notebooks.command.run", lambda args: sys.exit(code))
+    assert main(["normalise", "x.ipynb"]) == 2
+    assert "calls exit()" in capsys.readouterr().err
 
 
 def test_an_ascii_terminal_is_no_error(tmp_path):
-    """A path with other letters in a message comes out escaped."""
+    """Letters that the output lacks come out escaped."""
+    save(tmp_path / "größe ∞.ipynb", {"setup": "import math"})
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "autograder", "check", str(tmp_path / "größe ∞")]
+    command = [sys.executable, "-m", "autograder", "normalise", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
-    assert done.returncode == 2
-    assert "does not exist" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "gr\\xf6\\xdfe \\u221e.ipynb normalised" in done.stdout

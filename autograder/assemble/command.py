@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.assemble import Assembly, assemble
 from autograder.notebooks.command import replace
-from autograder.survey import LIMIT
+from autograder.survey.command import add_limit
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,13 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take the course's stand-ins for components that are missing or wrong, and mark them",
     )
-    parser.add_argument(
-        "--limit",
-        type=float,
-        default=LIMIT,
-        metavar="SECONDS",
-        help="how long a single definition or check may take (default: %(default)g)",
-    )
+    add_limit(parser)
 
 
 def run(args: argparse.Namespace) -> int:

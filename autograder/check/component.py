@@ -108,7 +108,7 @@ class Component:
         """The answer as it is compared with the oracle's."""
         if self.read is None or answer.failure:
             return answer
-        return replace(answer, value=self.read(inputs, answer.value))
+        return replace(answer, value=told(self.read, inputs, answer.value))
 
     def _look(self, target: Any, seed: int, needs: tuple[str, ...]) -> Report:
         fixtures = self.fixtures(np.random.default_rng(seed))
@@ -158,17 +158,8 @@ class Component:
             if obstacles[-1] or (prop.exact and values[-1].trouble):
                 found.append(replace(finding, skipped=True))
             else:
-                found.append(replace(finding, trouble=self._verdict(prop, main, answer)))
+                found.append(replace(finding, trouble=told(prop.verdict, self, main, answer)))
         return found + values
-
-    def _verdict(self, prop: Property, main: Inputs, answers: list[Answer]) -> Trouble | None:
-        """A part's verdict; results of a form that it cannot read are a trouble, not a crash."""
-        try:
-            return prop.verdict(self, main, answers)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            return Trouble(
-                "In this part the result has another form than it should.", str(error)[:200]
-            )
 
     def _raised(self, fixture: Fixture, answer: Answer, cause: Mistake | None) -> Trouble | None:
         if not answer.failure:
@@ -216,6 +207,15 @@ class Component:
 
     def _agree(self, got: Any, want: Any) -> bool:
         return form(got, want) is None and difference(got, want, self.tolerance) is None
+
+
+def told(reader: Callable[..., Any], *args: Any) -> Any:
+    """What a `read` or a verdict says of a student's data; data of a form that it cannot take are
+    a trouble, not a crash."""
+    try:
+        return reader(*args)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return Trouble("The result has another form than it should.", str(error)[:200])
 
 
 def double(value: Any) -> Any:

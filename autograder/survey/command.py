@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="notebooks, or folders in which to look for them",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts to FILE too")
+    add_limit(parser)
+
+
+def add_limit(parser: argparse.ArgumentParser) -> None:
+    """The option of every command that runs checks."""
     parser.add_argument(
         "--limit",
         type=float,

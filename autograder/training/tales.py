@@ -7,8 +7,8 @@ and the mean of -log p is the exact floor of a language model's loss.
 Each step names the ability that it takes to be as good as the program:
 
     grammar   what may come here; also each free choice, which nobody can foresee
-    look-up   who was named, and who has which thing by now: attention to an earlier place
-    copy      the song, made up anew in each tale: the word that followed the last time (induction)
+    look-up   who was named, and who has which thing by now: it stands at an earlier place
+    copy      the song, made up anew in each tale: it stands at an earlier place, word for word
     fact      what a little or a big animal eats: the same in all tales, to be kept in the weights
 
 Beside its distribution a step carries the `blind` one of a reader who lacks just that ability.

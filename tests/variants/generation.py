@@ -266,6 +266,11 @@ def stops_when_full(
 
 sample_next = standins.sample_next  # as a student's notebook has it
 
+
+def generate_unfilled(model, ids, max_new_tokens, **how):
+    return torch.cat([ids, torch.full((len(ids), max_new_tokens), -1)], 1)
+
+
 RIGHT = {
     "sample_next": [sample_by_gumbel, sample_by_inverse_cdf, sample_by_rows, sample()],
     "generate": [generate_into_a_buffer, generate_recursively, generation()],
@@ -303,6 +308,7 @@ WRONG = {
         "stuck on the CPU": sample_on_the_cpu,
     },
     "generate": {
+        "new tokens are never filled in": generate_unfilled,
         "first_position": generation(position=0),
         "not_cropped": generation(see=lambda ids, n: ids),
         "first_tokens_seen": generation(see=lambda ids, n: ids[:, :n]),

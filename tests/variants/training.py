@@ -579,6 +579,16 @@ def loss_two_passes(model, batches):
     return total / max(1, count)
 
 
+def decay_none(model, weight_decay):
+    decay, rest = groups(lambda n, p: p.dim() >= 2)(model, weight_decay)
+    return [decay, rest | {"weight_decay": None}]
+
+
+def decay_tensor(model, weight_decay):
+    decay, rest = groups(lambda n, p: p.dim() >= 2)(model, weight_decay)
+    return [decay | {"weight_decay": torch.full((2,), weight_decay)}, rest]
+
+
 RIGHT = {
     "get_batch": [batch_by_stacking, batch_by_uniform_numbers, batch_by_multinomial],
     "lr_schedule": [schedule_by_cases, schedule_as_tensor],
@@ -634,6 +644,8 @@ WRONG = {
         "divides by warmup_steps": schedule_divides_by_warmup,
     },
     "decay_groups": {
+        "None for no decay": decay_none,
+        "a decay for each tensor": decay_tensor,
         "all_decay": groups(lambda n, p: True),
         "none_decays": groups(lambda n, p: False),
         "swapped": groups(lambda n, p: p.dim() == 1),

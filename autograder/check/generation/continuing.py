@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property, failure
 from autograder.check.draw import choice, normal
-from autograder.check.generation.sampling import FREQUENCIES, MANY
+from autograder.check.generation.sampling import FREQUENCIES, MANY, outside
 from autograder.check.properties import property_of, unchanged
 from autograder.check.randomness import generator_decides, same
 from autograder.judge import Trouble
@@ -79,6 +79,9 @@ def read_ids(inputs: Inputs, value):
         return np.zeros(ids.shape), mode
     if not (ids[:, :T] == prompt).all():
         return Trouble("The result does not begin with the prompt.", look="Append to ids.")
+    trouble = outside(ids, V)
+    if trouble:
+        return trouble
     number = ids[:, T:] @ V ** np.arange(new)[::-1]
     return np.bincount(number.astype(int), minlength=V**new) / n, mode
 

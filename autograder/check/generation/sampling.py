@@ -63,11 +63,18 @@ def frequencies(inputs: Inputs, value):
     trouble = form(value, np.zeros(R * n, int))
     if trouble:
         return trouble
-    if value.min() < 0 or value.max() >= V:
-        return Trouble(
-            f"A token lies outside 0 … {V - 1}.", f"The largest is {value.max()}.", "Return ids."
-        )
+    trouble = outside(value, V)
+    if trouble:
+        return trouble
     return np.stack([np.bincount(row, minlength=V) / n for row in value.reshape(R, n)])
+
+
+def outside(ids: np.ndarray, V: int) -> Trouble | None:
+    """Ids that the vocabulary does not have."""
+    if ids.min() >= 0 and ids.max() < V:
+        return None
+    far = ids.min() if ids.min() < 0 else ids.max()
+    return Trouble(f"A token lies outside 0 … {V - 1}.", f"One is {far}.", "Return ids.")
 
 
 def _rows_differ(c, inputs, answers):

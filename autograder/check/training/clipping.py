@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import property_of, python_numbers
 from autograder.judge import Trouble
-from autograder.judge.compare import Tolerance, kind
+from autograder.judge.compare import Tolerance, form, kind
 from autograder.oracle import training as oracle
 from autograder.probes import Call
 
@@ -67,6 +69,9 @@ def read_groups(inputs: Inputs, value):
     absent = [name for name in inputs["values"] if name not in listed]
     if absent:
         return Trouble(f"No group holds {', '.join(absent[:4])}: it would not be trained.")
+    odd = next((t for g in value if (t := form(g["weight_decay"], 0.0, "a weight_decay"))), None)
+    if odd:
+        return replace(odd, look="It is a number: 0.0 for no decay.")
     return {name: float(g["weight_decay"]) for g in value for name in g["params"]}
 
 
