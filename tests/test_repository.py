@@ -21,6 +21,7 @@ ROOMS = (
     ("judge",),
     ("probes",),
     ("standins", "oracle", "references", "notebooks"),
+    ("output",),
     ("course", "errors"),
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from autograder.assemble import Assembly, assemble
-from autograder.notebooks.command import replace
+from autograder.output import file_name, replace, require_writable
 from autograder.survey.command import add_limit
 
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_name,
         default=Path("gpt2.py"),
         metavar="FILE",
         help="the file to write (default: %(default)s)",
@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the file and return 0; without --fill, 1 if a component is missing or wrong."""
+    require_writable(args.output)
     assembly = assemble(args.folder, args.fill, args.limit)
     for remark in assembly.remarks:
         print(f"Remark: {remark}", file=sys.stderr)
     if assembly.text is None:
         print("\n".join(refusal(assembly, args)), file=sys.stderr)
         return 1
-    args.output.parent.mkdir(parents=True, exist_ok=True)
     replace(args.output, assembly.text.encode())
     if assembly.problems:
         print(f"{args.output} has stand-ins of the course for these components:")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from autograder.notebooks.find import files
 from autograder.notebooks.normalise import dumps, normalise
 from autograder.notebooks.read import NotebookError, read
+from autograder.output import replace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,10 +43,3 @@ def run(args: argparse.Namespace) -> int:
         return 1
     print(f"{len(paths) - len(changed)} of {len(paths)} notebooks were normalised already")
     return 0
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write the file in one step, so that a crash leaves the old one."""
-    new = path.with_name(f".{path.name}.new")
-    new.write_bytes(content)
-    os.replace(new, path)

@@ -16,8 +16,10 @@ from rich.table import Table
 from autograder.course import COMPONENTS, where
 from autograder.errors import CourseError
 from autograder.notebooks import CourseNotebook, find
+from autograder.output import file_name, replace, require_writable
 from autograder.survey.run import LIMIT, Verdict, survey
 
+LONGEST = 86_400  # seconds
 COLOURS = {"done": "green", "wrong": "red", "not started": "dim", "missing": "yellow"}
 
 
@@ -29,23 +31,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NOTEBOOK|FOLDER",
         help="notebooks, or folders in which to look for them",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts to FILE too")
+    parser.add_argument(
+        "--json", type=file_name, metavar="FILE", help="write the verdicts to FILE too"
+    )
     add_limit(parser)
 
 
-def add_limit(parser: argparse.ArgumentParser) -> None:
-    """The option of every command that runs checks."""
+def add_limit(parser: argparse.ArgumentParser, what: str = "a single definition or check") -> None:
+    """The option of every command that runs a student's code."""
     parser.add_argument(
         "--limit",
-        type=float,
+        type=seconds,
         default=LIMIT,
         metavar="SECONDS",
-        help="how long a single definition or check may take (default: %(default)g)",
+        help=f"how long {what} may take (default: %(default)g)",
     )
+
+
+def seconds(text: str) -> float:
+    """A time that a process may take."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= LONGEST:  # nor NaN
+        what = f"a number of seconds above 0, at most {LONGEST:,} (a day)"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return value
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table; 0 if every component is done, else 1."""
+    if args.json:
+        require_writable(args.json)
     notebooks = find(args.paths)
     verdicts = survey(notebooks, args.limit)
     if not verdicts:
@@ -62,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             "next": undone[0].component if undone else None,
             "remarks": list(remarks(notebooks, verdicts)),
         }
-        args.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        replace(args.json, (json.dumps(content, indent=1) + "\n").encode())
     return 1 if undone else 0
 
 
