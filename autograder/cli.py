@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -32,6 +35,10 @@ COMMANDS = {
         "autograder.notebooks.command", "clear notebooks of outputs and of what editors add"
     ),
 }
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: taken as Ctrl-C is, so that the processes and files of a command end with it."""
 
 
 def parser(chosen: str | None) -> argparse.ArgumentParser:
@@ -66,7 +73,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         args = parser(chosen).parse_args(argv)
         try:
-            return args.run(args)
+            with _terminated():
+                return args.run(args)
         except SystemExit:  # of a student's file: it must not pass for a verdict
             return _fail("the code that was run calls exit(): take that out.")
     except ModuleNotFoundError as error:
@@ -80,8 +88,28 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     except (CourseError, OSError) as error:
         return _fail(str(error))
+    except Terminated:
+        return _fail("Stopped.", 143)
     except KeyboardInterrupt:
         return _fail("Stopped.", 130)
+
+
+@contextmanager
+def _terminated():
+    """SIGTERM raises Terminated inside, the first time; a second one ends Python."""
+
+    def stop(*_) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # it alone may set this
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _fail(message: str, status: int = 2) -> int:

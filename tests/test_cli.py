@@ -3,12 +3,15 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from rich.console import Console
 
+from autograder.assemble import Assembly
 from autograder.cli import COMMANDS, Command, main
 from autograder.survey import Verdict
 from autograder.survey.command import table
@@ -99,6 +102,54 @@ def test_a_deadly_component_does_not_take_the_others_along(check, deadly):
         assert by_name[name]["status"] == "wrong" and says in by_name[name]["why"]
 
 
+BEATS = """\
+def _w(f):
+    import itertools, time
+    from pathlib import Path
+
+    for n in itertools.count():
+        Path({file!r}).write_text(str(n))
+        time.sleep(0.02)
+
+
+@_w
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("command", ["check", "conform"])
+def test_no_process_outlives_the_command(command, name, tmp_path):
+    """However it ends: the code that it runs writes a number again and again, until it is ended."""
+    heart = tmp_path / "heart"
+    code = BEATS.format(file=str(heart)) + "def softmax(x, dim=-1):\n    return x"
+    path = tmp_path / "gpt2.py"
+    path.write_text(code)
+    if command == "check":
+        path = save(tmp_path / "self_attention.ipynb", CHAPTER_3 | {"softmax": code})
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "autograder", command, str(path)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=tmp_path,
+    ) as process:
+        until(heart.exists)
+        process.send_signal(getattr(signal, name))
+    assert process.returncode == {"SIGTERM": 143, "SIGINT": 130, "SIGKILL": -9}[name]
+    until(lambda: heart.read_text() == (time.sleep(0.3), heart.read_text())[1])
+    if name != "SIGKILL":
+        assert not list(tmp_path.glob("autograder-*"))  # nor do its files
+
+
+def until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def test_only_definitions_are_run_and_the_rest_is_remarked(check, tmp_path):
     mark = tmp_path / "ran"
     status, result, out = check(
@@ -148,6 +199,77 @@ def test_assemble_refuses_and_writes_nothing(tmp_path, capsys):
     assert not out.exists() and "is not written" in said
     assert "embed, GPT2Config, count_parameters: missing: there is no notebook of" in said
     assert "--fill" in said
+
+
+@pytest.fixture
+def write(monkeypatch, capsys):
+    """Run `autograder assemble -o` with a text already made: (exit status, what was said)."""
+    made = lambda *_: Assembly("x = 1\n", (), ())
+    monkeypatch.setattr("autograder.assemble.command.assemble", made)
+
+    def run(path):
+        status = main(["assemble", "anything", "-o", str(path)])
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return status, said.err
+
+    return run
+
+
+def test_the_file_replaces_an_old_one_whole(write, tmp_path):
+    """Its folder is made, its rights stay, and a link still points to it."""
+    path = tmp_path / "new" / "folder" / "gpt2.py"
+    assert write(path) == (0, "") and path.read_text() == "x = 1\n"
+    path.write_text("old")
+    path.chmod(0o640)
+    link = tmp_path / "link.py"
+    link.symlink_to(path)
+    assert write(link) == (0, "")
+    assert link.is_symlink() and path.read_text() == "x = 1\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in path.parent.iterdir()] == ["gpt2.py"]
+
+
+@pytest.mark.parametrize(
+    "name, says", [("", "is a folder, not a file"), ("file/x.py", "file is a file, not a folder")]
+)
+def test_where_no_file_can_be_written(write, tmp_path, name, says):
+    (tmp_path / "file").write_text("kept")
+    status, said = write(tmp_path / name)
+    assert status == 2 and says in said and said.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "kept" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_output_without_a_name_is_wrong_usage(write, capsys):
+    for name, says in (("", "-o/--output: the name of the file is empty"), ("new/", "a folder")):
+        with pytest.raises(SystemExit) as stop:
+            write(name)
+        assert stop.value.code == 2 and says in capsys.readouterr().err
+
+
+def test_a_failed_write_leaves_the_old_file(write, tmp_path, monkeypatch):
+    path = tmp_path / "gpt2.py"
+    path.write_text("old")
+
+    def full(self, content):
+        with open(self, "wb") as file:
+            file.write(content[:2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    status, said = write(path)
+    assert status == 2 and "gpt2.py cannot be written: No space left on device" in said
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs the devices of Linux")
+def test_a_device_is_written_to_and_stays(write, monkeypatch):
+    replaced = lambda *_: pytest.fail("a device would be replaced")
+    monkeypatch.setattr("os.replace", replaced)  # where root runs this, the machine's own would go
+    assert write("/dev/null") == (0, "")
+    status, said = write("/dev/full")
+    assert status == 2 and "/dev/full cannot be written: No space left" in said
+    assert said.count("\n") == 1
 
 
 # ------------------------------------------------------------------ normalise
@@ -213,6 +335,40 @@ def test_wrong_usage(args, capsys):
     with pytest.raises(SystemExit) as stop:
         main(args)
     assert stop.value.code == 2 and "usage: autograder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e9", "soon", ""])
+@pytest.mark.parametrize("command", [["check", "."], ["assemble", "."], ["conform", "gpt2.py"]])
+def test_a_limit_is_a_time(command, value, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*command, f"--limit={value}"])
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert f"--limit: {value!r} is not a number of seconds above 0" in said
+
+
+@pytest.mark.parametrize(
+    "command, options",
+    [
+        ("train", "seed steps batch-size lr min-lr warmup weight-decay dropout n-layer n-head "
+         "d-model context eval-every save-every threads"),
+        ("generate", "max-new-tokens temperature top-k top-p seed num"),
+    ],
+)  # fmt: skip
+def test_no_number_may_be_senseless(command, options, capsys):
+    for option in options.split():
+        for value in ("-1", "nan", "soon"):
+            with pytest.raises(SystemExit) as stop:
+                main([command, "gpt2.py", f"--{option}={value}"])
+            said = capsys.readouterr().err
+            assert stop.value.code == 2 and f"--{option}: {value!r} is not a" in said
+
+
+@pytest.mark.parametrize("command", [["check", str(ROOT)], ["conform", "gpt2.py"]])
+def test_a_json_file_that_cannot_be_written_is_told_at_once(command, tmp_path, capsys):
+    assert main([*command, "--json", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "is a folder, not a file" in said and said.count("\n") == 1
 
 
 def test_help_lists_all_commands_and_loads_none():

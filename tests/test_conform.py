@@ -1,6 +1,7 @@
 """autograder conform: the reference passes, exit codes, messages, JSON, published weights."""
 
 import json
+import time
 import types
 import numpy as np
 import pytest
@@ -77,6 +78,54 @@ def test_a_file_that_cannot_be_compared_exits_with_2(text, message, tmp_path, ca
     assert run(file) == 2
     err = capsys.readouterr().err
     assert message in err and "Traceback" not in err
+
+
+ENDS = {
+    "os._exit(0)": ("os._exit(0)", "It ended Python (exit status 0)"),
+    "abort": ("os.abort()", "It ended Python with signal 6 (SIGABRT)"),
+    "segfault": ("ctypes.string_at(0)", "It ended Python with signal 11 (SIGSEGV)"),
+    "loop": ("while True: pass", "It ran longer than 8 seconds and was stopped"),
+    "loop in C": ("sum(itertools.count())", "It ran longer than 8 seconds and was stopped"),
+    "exit": ("raise SystemExit(0)", "SystemExit"),
+}
+DEADLY = [("import", how) for how in ENDS if how != "exit"] + [("forward", how) for how in ENDS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where, how", DEADLY)
+def test_a_file_that_hangs_or_ends_python_does_not_conform(
+    where, how, reference_source, tmp_path, capsys
+):
+    """At its import or in a forward pass; exit() at its import is an error like another."""
+    code, says = ENDS[how]
+    lines = f"    import ctypes, itertools, os\n    {code}\n"
+    if where == "import":
+        text = reference_source + f"\n\nif True:\n{lines}"
+    else:
+        text = edit(reference_source, ("causal_mask", "", f"def causal_mask(T, device):\n{lines}"))
+    file, report = tmp_path / "gpt2.py", tmp_path / "rows.json"
+    file.write_text(text)
+    assert run(file, "--json", report, "--limit", "8") == 1
+    said = capsys.readouterr()
+    out = " ".join(said.out.split())
+    assert "Does not conform" in out and says in out and "Traceback" not in said.err
+    found = json.loads(report.read_text())
+    assert not found["conforms"]
+    failed = [row for row in found["rows"] if row["status"] == "FAIL"]
+    assert says in failed[0]["detail"]
+    if where == "import":
+        assert [row["name"] for row in failed] == ["import"]
+    elif how != "exit":
+        assert len(failed) == 1 and f"ended at the row '{failed[0]['name']}'" in out
+        assert {"parameter counts", "logits"} <= {row["name"] for row in found["rows"]}
+
+
+def test_what_the_file_starts_is_not_waited_for(reference_source, tmp_path):
+    file = tmp_path / "gpt2.py"
+    threads = "import threading, time\nthreading.Thread(target=time.sleep, args=[600]).start()\n"
+    file.write_text(reference_source + threads)
+    before = time.monotonic()
+    assert run(file) == 0 and time.monotonic() - before < 120
 
 
 def test_no_such_file(tmp_path, capsys):

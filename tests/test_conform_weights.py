@@ -127,7 +127,8 @@ def weights(tmp_path_factory) -> dict:
 @pytest.mark.parametrize("kind", ["safetensors", "bin", "folder", "old"])
 def test_published_rows(kind, tiny, weights, reference_path):
     subject = conform.open_subject(reference_path, "cpu")
-    rows = published.published_rows(subject, published.load_file(weights[kind], tiny), tiny)
+    parameters = published.load_file(weights[kind], tiny)
+    rows = list(published.published_rows(subject, parameters, tiny))
     assert len(rows) == 4 and all(row.status == OK for row in rows), rows
 
 

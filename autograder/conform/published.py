@@ -5,6 +5,7 @@ mlverse/minhub (logits), llm.c's test_gpt2.c and test_gpt2.cu (ten AdamW steps).
 """
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,9 +95,12 @@ def require_size(path: Path, parameters: dict[str, np.ndarray], printed: Printed
 
 
 def published_rows(
-    subject: Subject, parameters: dict[str, np.ndarray], printed: Printed = SMALL, say=print
-) -> list[Row]:
-    """One row a printed number; `say` is told what is being measured."""
+    subject: Subject,
+    parameters: dict[str, np.ndarray],
+    printed: Printed = SMALL,
+    say: Callable[[Property], None] = lambda p: None,
+) -> Iterator[Row]:
+    """One row a printed number; `say` is told each before it is measured."""
     steps_tolerance = 1e-3 if subject.device.type == "cpu" else 1e-2
     properties = [
         ("printed loss", f"{printed.loss}", 1e-4, sentence_loss),
@@ -106,13 +110,11 @@ def published_rows(
     for run in printed.steps["runs"]:
         check = partial(ten_steps, run=run)
         properties.append((f"printed steps, {run['name']}", "losses", steps_tolerance, check))
-    rows = []
     for name, compared, tolerance, check in properties:
         run = partial(check, parameters=parameters, printed=printed)
         row = Property(GROUP, name, compared, tolerance, LOOK, run)
-        say(f"{printed.name}: {name} …")
-        rows.append(measure(row, subject))
-    return rows
+        say(row)
+        yield measure(row, subject)
 
 
 def model_with(subject: Subject, parameters: dict, printed: Printed) -> torch.nn.Module:

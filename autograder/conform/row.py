@@ -128,7 +128,7 @@ def measure(p: Property, subject) -> Row:
         status, detail = UNSEEN, str(unseen)
     except Skip as skip:
         status, detail = SKIPPED, str(skip)
-    except Exception as exception:  # the file's own code may raise anything
+    except (Exception, SystemExit) as exception:  # the file's own code may raise anything
         detail = describe(exception, subject.path)
     look = p.look if status == FAIL else ""
     return Row(p.group, p.name, p.compared, error, tolerance, status, detail, look, stage)

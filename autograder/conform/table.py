@@ -37,9 +37,14 @@ def show(rows: list[Row], title: str, console: Console) -> None:
             console.print(f"     Look at: {escape(row.look)}.")
     if follows:
         console.print(f"\nWhat failed besides may follow from that: {escape('; '.join(follows))}.")
+    skipped: dict[str, list[str]] = {}
     for row in rows:
-        if row.status in (UNSEEN, SKIPPED):
+        if row.status == UNSEEN:
             console.print(f"\n{escape(row.name)}, {row.status}: {escape(row.detail)}.")
+        elif row.status == SKIPPED:
+            skipped.setdefault(row.detail, []).append(row.name)
+    for why, names in skipped.items():
+        console.print(f"\n{escape('; '.join(names))}, {SKIPPED}: {escape(why)}.")
     console.print(f"\n{verdict(rows)}")
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event
 
 from autograder.errors import CourseError
 from autograder.notebooks import CourseNotebook, Definition
-
-ROOT = Path(__file__).resolve().parents[2]
-PAUSE = 0.02  # seconds between two looks at a worker
-START = 120.0  # seconds that a slow machine may take to load torch
+from autograder.survey.child import follow
 
 
 @dataclass
@@ -69,56 +59,9 @@ def _one_process(notebook, definitions, components, limit, stop) -> tuple[list[d
         "components": components,
         "future": notebook.definitions.future,
     }
-    with tempfile.TemporaryDirectory(prefix="autograder-") as folder:
-        task, events, errors = (Path(folder, n) for n in ("todo.json", "events", "errors"))
-        task.write_text(json.dumps(todo), encoding="utf-8")
-        events.touch()
-        with open(errors, "wb") as stderr:
-            worker = subprocess.Popen(
-                [sys.executable, "-m", "autograder.survey.worker", str(task), str(events)],
-                cwd=notebook.path.resolve().parent,
-                env=_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-            )
-            try:
-                in_time = _wait(worker, events, limit, stop)
-            finally:
-                worker.kill()
-                worker.wait()
-        told = events.read_text(encoding="utf-8")
-        lines = told[: told.rfind("\n") + 1].splitlines()  # the last one may be cut off
-        said = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return [json.loads(line) for line in lines], _ending(worker.returncode, in_time, limit, said)
-
-
-def _environment() -> dict[str, str]:
-    paths = [str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    return os.environ | {
-        "PYTHONPATH": os.pathsep.join(p for p in paths if p),
-        "MPLBACKEND": "Agg",
+    environment = {
         "OMP_NUM_THREADS": "1",
         "AUTOGRADER_STANDINS": "1",  # a mistake in an earlier notebook is told once, there
     }
-
-
-def _wait(worker: subprocess.Popen, events: Path, limit: float, stop: Event) -> bool:
-    """Wait for the worker's end; False if it made no progress for `limit` seconds."""
-    size, since = 0, time.monotonic()
-    while worker.poll() is None and not stop.is_set():
-        now = events.stat().st_size
-        if now != size:
-            size, since = now, time.monotonic()
-        elif time.monotonic() - since > (limit if size else max(limit, START)):
-            return False
-        time.sleep(PAUSE)
-    return True
-
-
-def _ending(code: int, in_time: bool, limit: float, said: list[str]) -> str:
-    if not in_time:
-        return f"It ran longer than {limit:g} seconds and was stopped: a loop without end?"
-    if code < 0:
-        return f"It ended Python with signal {-code}."
-    return f"It ended Python (exit status {code}){': ' + said[-1] if code and said else '.'}"
+    folder = notebook.path.resolve().parent
+    return follow("autograder.survey.worker", todo, limit, folder, stop, environment)

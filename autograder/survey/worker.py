@@ -1,54 +1,46 @@
-"""Execute a notebook's definitions and check its components; runs in a process of its own.
-
-Called with two files: what to do, as JSON, and where to write what happened, a JSON line for each
-event, at once. The process that started it reads from these lines how far it came.
-"""
+"""Execute a notebook's definitions and check its components; runs in a process of its own."""
 
 from __future__ import annotations
 
 import __future__
 import ast
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
 
-
-def main(todo_path: str, events_path: str) -> None:
-    todo = json.loads(Path(todo_path).read_text(encoding="utf-8"))
-    with open(events_path, "a", encoding="utf-8") as file:
-
-        def tell(event: str, name: str, **more) -> None:
-            file.write(json.dumps({"event": event, "name": name, **more}) + "\n")
-            file.flush()
-
-        from autograder import check  # torch is loaded before a student's code can be at fault
-
-        tell("ready", "")
-        namespace = define(todo, Path(todo_path).parent, tell)
-        for component in todo["components"]:
-            tell("check", component)
-            tell("checked", component, **verdict(check.run, component, namespace))
-        tell("end", "")
+from autograder.survey.child import work
 
 
-def define(todo: dict, folder: Path, tell) -> dict:
+def main(todo: dict, tell) -> None:
+    from autograder import check  # torch is loaded before a student's code can be at fault
+
+    tell("ready", name="")
+    namespace = define(todo, tell)
+    for component in todo["components"]:
+        tell("check", name=component)
+        tell("checked", name=component, **verdict(check.run, component, namespace))
+
+
+def define(todo: dict, tell) -> dict:
     """The namespace in which all the definitions have been executed, as a module with a file."""
     texts = [d["source"] for d in todo["definitions"]]
-    path = folder / f"{todo['module']}.py"  # on disk, so that `inspect` can show the source
+    path = Path(
+        todo["folder"], f"{todo['module']}.py"
+    )  # on disk, so that `inspect` can show the source
     path.write_text("\n\n\n".join(texts) + "\n", encoding="utf-8")
     module = sys.modules[todo["module"]] = ModuleType(todo["module"])
     module.__file__ = str(path)
     flags = __future__.annotations.compiler_flag if todo["future"] else 0
     line = 0
     for definition, text in zip(todo["definitions"], texts):
-        tell("define", definition["name"])
+        tell("define", name=definition["name"])
         tree = ast.increment_lineno(ast.parse(text), line)
         line += text.count("\n") + 3
         try:
             exec(compile(tree, str(path), "exec", flags, dont_inherit=True), module.__dict__)
         except BaseException as error:
-            tell("failed", definition["name"], why=f"{type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}"
+            tell("failed", name=definition["name"], why=why)
     return module.__dict__
 
 
@@ -72,4 +64,4 @@ def verdict(run, component: str, namespace: dict) -> dict:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    work(main)

@@ -1,0 +1,41 @@
+"""Import a gpt2.py and measure its rows, in a process of its own: the file may hang or crash."""
+
+import os
+from dataclasses import asdict
+
+from autograder.errors import CourseError
+from autograder.survey.child import work
+
+PUBLISHED = 30  # times the limit: ten training steps of GPT-2 small take minutes on a CPU
+
+
+def main(todo: dict, tell) -> None:
+    os.chdir(todo["here"])
+    from autograder import conform  # torch is loaded before the file can be at fault
+    from autograder.conform.published import load_file, published_rows
+
+    limit, failed = todo["limit"], False
+    try:
+        parameters = load_file(todo["weights"]) if todo["weights"] else None
+        tell("import")
+        subject = conform.open_subject(todo["file"], todo["device"])
+    except CourseError as error:
+        tell("refused", why=str(error))
+        return
+
+    def measuring(p, limit: float) -> None:
+        known = {"group": p.group, "name": p.name, "compared": p.compared}
+        tell("measure", limit=limit, row=known | {"tolerance": p.tolerance})
+
+    for row in conform.each_row(subject, say=lambda p: measuring(p, limit)):
+        tell("row", row=asdict(row))
+        failed |= row.failed
+    if parameters is not None and not failed:
+        for row in published_rows(
+            subject, parameters, say=lambda p: measuring(p, PUBLISHED * limit)
+        ):
+            tell("row", row=asdict(row))
+
+
+if __name__ == "__main__":
+    work(main)
