@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -180,6 +182,66 @@ def test_the_table_folds_at_80_columns():
     assert " ".join(" ".join(lines).split()) == (
         f"03_self_attention 0 of 1 causal_mask wrong {why}"
     )
+
+
+def unreadable(path):
+    path.write_text("{}")
+    path.chmod(0)
+
+
+SPOILT = {
+    "a broken link": (lambda path: path.symlink_to("nowhere"), "is a link to nowhere, which does"),
+    "a folder": (lambda path: path.mkdir(), "is not a file, but a folder"),
+    "no JSON": (lambda path: path.write_text("{"), "is no notebook"),
+    "no text": (lambda path: path.write_bytes(b"\xff\xfe\x00\xd8" * 9), "is no notebook"),
+    "not yours": (unreadable, "cannot be read: Permission denied"),
+}
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+@pytest.mark.parametrize("name", ["multi_head_attention", "self_attention (1)"])
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_one_spoilt_notebook_is_told_and_the_others_are_read(
+    spoilt, name, as_file, tmp_path, capsys, monkeypatch
+):
+    """Whether it is found in a folder or named, in the place of a good one or beside it."""
+    monkeypatch.setenv("COLUMNS", "400")
+    spoil, says = SPOILT[spoilt]
+    good = save(tmp_path / "self_attention.ipynb", {"softmax": stub(SOFTMAX)})
+    spoil(tmp_path / f"{name}.ipynb")
+    if spoilt == "not yours":
+        usual = Path.read_bytes
+        denied = PermissionError(13, "Permission denied")  # which root is not
+
+        def read_bytes(path):
+            if path.name.startswith(name):
+                raise denied
+            return usual(path)
+
+        monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    if spoilt == "a folder" and as_file:
+        pytest.skip("a folder that is named is looked into")
+    paths = [str(good), str(tmp_path / f"{name}.ipynb")] if as_file else [str(tmp_path)]
+    assert main(["check", *paths]) == 1
+    out = capsys.readouterr().out
+    assert f"{name}.ipynb" in out and says in out
+    assert re.search(r"softmax +not started", out)
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path, capsys, monkeypatch):
+    save(tmp_path / "self_attention.ipynb", {"softmax": stub(SOFTMAX)})
+    save(tmp_path / "04_multi_head_attention" / "multi_head_attention.ipynb", ["x = 1"])
+    usual = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("04_multi_head_attention"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return usual(path)
+
+    monkeypatch.setattr("os.scandir", scandir)
+    assert main(["check", str(tmp_path)]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "04_multi_head_attention cannot be read: Permission denied" in out
 
 
 def test_a_notebook_of_no_assignment(tmp_path, capsys):

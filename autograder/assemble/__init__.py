@@ -35,7 +35,8 @@ def assemble(folder: str | Path, fill: bool = False, limit: float = LIMIT) -> As
     notebooks = find([Path(folder)])
     build = Build(notebooks, fill, limit)
     parts = build.parts()
-    remarks = tuple(f"{n.path.name}: {r}" for n in notebooks for r in n.definitions.remarks)
+    remarks = tuple(n.unreadable for n in notebooks if n.unreadable and not n.assignment)
+    remarks += tuple(f"{n.path.name}: {r}" for n in notebooks for r in n.definitions.remarks)
     problems = tuple(build.problems[c] for c in COMPONENTS if c in build.problems)
     if problems and not fill:
         return Assembly(None, problems, remarks)

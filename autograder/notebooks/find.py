@@ -35,9 +35,9 @@ def files(paths: list[Path]) -> list[Path]:
     """The notebook files that are given or lie below the given folders; no checkpoints."""
     found: list[Path] = []
     for path in map(Path, paths):
-        if not path.exists():
+        if not os.path.lexists(path):
             raise NotebookError(f"{path} does not exist.")
-        found += _below(path) if path.is_dir() else [path]
+        found += _below(path) if os.path.isdir(path) else [path]
     return list(dict.fromkeys(found))
 
 
@@ -59,6 +59,10 @@ def find(paths: list[Path]) -> list[CourseNotebook]:
     found: list[CourseNotebook] = []
     for assignment in (*ASSIGNMENTS, None):
         claims = [c for c in candidates if c.assignment == assignment]
+        if assignment and any(not c.error for c in claims):  # one that can be read, before the rest
+            for claim in claims:
+                claim.assignment = assignment if not claim.error else None
+            claims = [c for c in claims if c.assignment]
         if assignment and len({c.text for c in claims}) > 1:
             raise NotebookError(
                 f"There are several different notebooks of {assignment.name}: "
@@ -66,7 +70,7 @@ def find(paths: list[Path]) -> list[CourseNotebook]:
                 "or name the notebooks to use."
             )
         for claim in claims[:1] if assignment else claims:
-            found.append(CourseNotebook(claim.path, assignment, definitions(claim.nb), claim.error))
+            found.append(CourseNotebook(claim.path, assignment, claim.definitions, claim.error))
     return found
 
 
@@ -77,8 +81,10 @@ class _Candidate:
         self.error = ""
         try:
             self.nb = read(path)
+            self.definitions = definitions(self.nb)
         except NotebookError as error:
             self.nb, self.error = {"cells": []}, str(error)
+            self.definitions = Definitions()
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -95,7 +101,7 @@ class _Candidate:
     def by_content(self, taken: set[Assignment | None]) -> None:
         """The assignment, not taken by a file of its name, of which it has most components."""
         ids = {grade_id(c) for c in self.nb["cells"]}
-        found = definitions(self.nb).found
+        found = self.definitions.found
         own = {n for n, d in found.items() if d.kind in ("function", "class")}
 
         def score(a: Assignment) -> int:
@@ -111,8 +117,9 @@ def _plain(stem: str) -> str:
 
 
 def _below(folder: Path) -> list[Path]:
+    """The notebooks, and what should be one or hold some but cannot be read: it is told later."""
     found: list[Path] = []
-    for where, folders, names in os.walk(folder):
+    for where, folders, names in os.walk(folder, onerror=lambda e: found.append(Path(e.filename))):
         depth = len(Path(where).relative_to(folder).parts)
         folders[:] = sorted(f for f in folders if f[0] not in "._" and depth < DEPTH)
         found += [
@@ -120,4 +127,6 @@ def _below(folder: Path) -> list[Path]:
             for name in sorted(names)
             if name.endswith(".ipynb") and not name.startswith(".") and "-checkpoint." not in name
         ]
+        named = [Path(where, f) for f in folders if f.endswith(".ipynb")]
+        found += [path for path in named if not any(path.rglob("*.ipynb"))]
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,28 @@ def read(path: str | Path) -> dict:
     }
 
 
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.is_symlink() and not path.exists():
+            target = os.readlink(path)
+            raise NotebookError(f"{path} is a link to {target}, which does not exist.")
+        if not path.exists():
+            raise NotebookError(f"{path} does not exist.")
+        if path.is_dir():
+            os.scandir(path).close()  # one that may not be looked into says so
+        if not path.is_file():
+            raise NotebookError(f"{path} is not a file, but a folder or device.")
+        if path.stat().st_size > LARGEST:
+            size = f"{LARGEST >> 20} MB"
+            raise NotebookError(f"{path} is larger than {size}: clear its outputs first.")
+        return path.read_bytes()
+    except OSError as error:
+        why = error.strerror or error
+        raise NotebookError(f"{path} cannot be read: {why}. Is it yours to read?") from None
+
+
 def _json(path: Path) -> Any:
-    if not path.exists():
-        raise NotebookError(f"{path} does not exist.")
-    if not path.is_file():
-        raise NotebookError(f"{path} is not a file.")
-    if path.stat().st_size > LARGEST:
-        raise NotebookError(f"{path} is larger than {LARGEST >> 20} MB: clear its outputs first.")
-    raw = path.read_bytes()
+    raw = _bytes(path)
     if not raw.strip():
         raise NotebookError(f"{path} is empty.")
     try:
