@@ -164,6 +164,26 @@ def merge_heads(x):
     assert layer(torch.randn(2, 5, 12)).shape == (2, 5, 12)
 
 
+def test_a_clash_inside_f_strings(only, student, tmp_path):
+    """Keywords, keys, conversions, formats, text and local names are other things than the name."""
+    only("MultiHeadAttention")
+    three = CHAPTER_3 | {
+        "h": "def r(x):\n    return x.shape[-1]",
+        "attention": ATTENTION.replace("Q.shape[-1]", "r(Q)"),
+    }
+    said = """\
+def said(x):
+    keys = dict(r=1)
+    return ("{r} " f"{r(x)!r} {keys['r']} {dict(r=r(x))} {[r for r in keys]} {r(x):9.{len(keys)}f}"
+            f"{f'{r(x)!r:>4}'}")"""
+    four = CHAPTER_4 | {"h": "def r(x):\n    return x * 1.0", "said": said}
+    four["merge_heads"] = CHAPTER_4["merge_heads"].replace("    return", "    said(3)\n    return")
+    text = assemble(student(three, four)).text
+    assert "def r_2(x)" in text
+    said = load(text, tmp_path, "strings").said(3)
+    assert said == "{r} 3.0 1 {'r': 3.0} ['r']       3.0 3.0"
+
+
 def test_the_same_function_in_two_notebooks_is_written_once(only, student):
     only("MultiHeadAttention")
     shared = {"h": "SCALE = 1.0\n\n\ndef _shape(x):\n    return x.shape[-1] * SCALE"}

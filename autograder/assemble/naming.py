@@ -6,17 +6,14 @@ import ast
 import re
 from dataclasses import replace
 
-from autograder.assemble.edits import Edit, Places, apply
 from autograder.assemble.imports import Import
 from autograder.assemble.parts import Part, Unit, source_of
+from autograder.assemble.rename import renamed
 from autograder.course import COMPONENTS
 from autograder.notebooks.needs import uses
-from autograder.notebooks.scope import Reference, local_names
+from autograder.notebooks.scope import local_names
 
 Thing = tuple  # ("component", name), ("import", name, path) or ("unit", group, name)
-
-# `def name` in bytes: the name may hold any letter, the space before it a line continuation.
-HEADER = re.compile(rb"(?:async(?:\s|\\\r?\n)+)?(?:def|class)(?:\s|\\\r?\n)+([^\s(:\[\\]+)")
 
 
 class Names:
@@ -46,19 +43,12 @@ class Names:
 
     def source(self, unit: Unit) -> str:
         """The unit's source under the final names."""
-        places, new_text = Places(unit.source), {}
-        for r in uses(unit.source):
-            new = self.final[thing] if (thing := self.thing(unit, r.name)) else r.name
-            if new != r.name:
-                span = places.span(r.string or r.node)
-                old = new_text.get(span) or places.raw[slice(*span)].decode()
-                new_text[span] = _renamed(old, r, new)
-        for node in unit.tree.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                at = places.offset(node.lineno, node.col_offset)
-                header = HEADER.match(places.raw, at)
-                new_text[header.span(1)] = self.final[self.thing(unit, node.name)]
-        return apply(unit.source, [Edit(*span, text) for span, text in new_text.items()])
+        names = {r.name: self._called(unit, r.name) for r in uses(unit.source)}
+        return renamed(unit.source, names | {n: self._called(unit, n) for n in unit.names})
+
+    def _called(self, unit: Unit, name: str) -> str:
+        thing = self.thing(unit, name)
+        return self.final[thing] if thing else name
 
     def clashes(self, part: Part) -> list[str]:
         """Where a stand-in's alias would become the name of a local variable."""
@@ -128,23 +118,3 @@ class Names:
                     new = f"{name}_{n}"
                 taken.add(new)
                 self.final[thing] = new
-
-
-def _renamed(text: str, reference: Reference, new: str) -> str:
-    word = re.compile(rf"(?<![\w.]){re.escape(reference.name)}(?!\w)")
-    return _in_braces(text, word, new) if reference.string else word.sub(new, text)
-
-
-def _in_braces(text: str, word: re.Pattern, new: str) -> str:
-    """Rename inside the braces of an f-string, where older Pythons do not say what lies where."""
-    out, depth, i = "", 0, 0
-    while i < len(text):
-        here = word.match(text, i) if depth else None
-        if here:
-            out, i = out + new, here.end()
-        elif not depth and text[i : i + 2] in ("{{", "}}"):
-            out, i = out + text[i : i + 2], i + 2
-        else:
-            depth += (text[i] == "{") - (text[i] == "}")
-            out, i = out + text[i], i + 1
-    return out
