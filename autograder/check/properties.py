@@ -2,62 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import torch
 
 from autograder.check.component import Component, Inputs, Property, double, failure
+from autograder.check.tensors import any_device, any_order, keeps_dtype
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form, index, kind, leaves, number
 from autograder.probes import Answer, Call
-from autograder.probes.plain import OnMeta, flat, to_plain, to_tensors
+from autograder.probes.plain import flat, to_plain, to_tensors
 
 LEAVE_IT = "Leave the parameters as they are, and compute the result from what the layer gives."
 LEAK = 1e-5  # largest change of an earlier output that rounding can explain
-
-
-def property_of(
-    make: Callable[[Component, Inputs], Inputs], name: str, look: str, **kw
-) -> Property:
-    """The numbers must also be right on inputs made from the main ones by `make`."""
-
-    def calls(c: Component, inputs: Inputs) -> list[Call]:
-        return [c.call(make(c, inputs))]
-
-    def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
-        (answer,) = answers
-        if answer.failure:
-            return replace(failure(answer, f"on {name}"), look=look)
-        changed = make(c, inputs)
-        want, answer = c.expected(changed), c.reading(changed, answer)
-        if isinstance(answer.value, Trouble):
-            return answer.value
-        trouble = form(answer.value, want, c.outputs)
-        trouble = trouble or difference(answer.value, want, c.tolerance, c.outputs)
-        return replace(trouble, look=look) if trouble else None
-
-    return Property(name, calls, verdict, exact=True, **kw)
-
-
-def batch_dims(*names: str, look: str = "") -> list[Property]:
-    """Leading dimensions are free: none, or two instead of one. `names`: the inputs that have them."""
-    look = look or (
-        "Count axes from the end (-1, -2), so that any number may stand before them, "
-        "and loop over none of these."
-    )
-
-    def without(c: Component, inputs: Inputs) -> Inputs:
-        return inputs | {n: inputs[n][0] for n in names}
-
-    def more(c: Component, inputs: Inputs) -> Inputs:
-        return inputs | {n: np.stack([inputs[n], inputs[n][::-1]] * 2)[:3] for n in names}
-
-    return [
-        property_of(without, "no batch dimension", look, weight=0.5),
-        property_of(more, "two batch dimensions", look, weight=0.5),
-    ]
 
 
 def _main(c: Component, inputs: Inputs) -> list[Call]:
@@ -76,32 +34,6 @@ def _unchanged(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble |
 
 
 unchanged = Property("its arguments are left as they were", _main, _unchanged, weight=0.5)
-
-
-NEEDS_VALUES = ("item() cannot be called on meta", "with Meta tensors")
-
-
-def _on_meta(c: Component, inputs: Inputs) -> list[Call]:
-    return [replace(c.call(inputs), device="meta")]
-
-
-def _meta_verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
-    (answer,) = answers
-    look = "Create new tensors on the device of the input: device=x.device."
-    if answer.failure and any(text in answer.failure.message for text in NEEDS_VALUES):
-        return None  # it looks at a value, which any device has but this one
-    if answer.failure:
-        return replace(failure(answer, "on a device other than the CPU"), look=look)
-    wanted = c.expected(inputs)
-    for got, want in zip(flat(answer.value), flat(wanted)):
-        if not isinstance(got, OnMeta):
-            return Trouble(f"On another device it returns {kind(got)} on the CPU.", look=look)
-        if c.read is None and got.shape != want.shape:
-            return Trouble(f"On another device it has shape {got.shape}, not {want.shape}.")
-    return None
-
-
-any_device = Property("runs on any device", _on_meta, _meta_verdict, weight=0.5)
 
 
 def _cotangent(want) -> tuple[np.ndarray, ...]:
@@ -268,4 +200,4 @@ def sums_to_one(axis: int, output: int | None, what: str, look: str) -> Property
     return Property(f"{what} sum to 1", _main, verdict)
 
 
-COMMON = (unchanged, any_device, gradients)
+COMMON = (unchanged, any_device, any_order, keeps_dtype, gradients)

@@ -17,6 +17,7 @@ DRAWS = ((Seed(1), 11), (Seed(1), 12), (Seed(2), 11), (None, 13), (None, 13), (N
 
 
 def _decides(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
+    *answers, twice = answers
     for answer, (generator, _) in zip(answers, DRAWS):
         if answer.failure:
             return failure(answer, "with a generator" if generator else "without a generator")
@@ -43,6 +44,13 @@ def _decides(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | N
             "Without a generator, the result is always the same.",
             look="Set no seed inside: the caller does.",
         )
+    if twice.failure:
+        return failure(twice, "when it is called again with the same generator")
+    if same(*twice.value):
+        return Trouble(
+            "The generator that is handed in does not move on: called again, it gives the same.",
+            look="Draw with the generator itself, not with a copy of it or one with its seed.",
+        )
     return None
 
 
@@ -51,7 +59,9 @@ def generator_decides(weight: float = 1.0, **fewer) -> Property:
 
     def calls(c: Component, inputs: Inputs) -> list[Call]:
         inputs = inputs | fewer
-        return [replace(c.call(inputs | {"generator": g}), seed=seed) for g, seed in DRAWS]
+        draws = [replace(c.call(inputs | {"generator": g}), seed=seed) for g, seed in DRAWS]
+        once = c.call(inputs | {"generator": Seed(3)})
+        return draws + [Call(args=(once,), probe="repeat:one_generator")]
 
     return Property("the generator decides, and it alone", calls, _decides, weight)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.finding import Trouble
-from autograder.probes.plain import Foreign, Listed, OnMeta, few
+from autograder.probes.plain import Foreign, Listed, OnOther, few
 
 What = str | tuple[str, ...]  # what to call the result, or each of its items
 
@@ -76,8 +76,8 @@ def kind(value: Any) -> str:
         return "a tensor without axes"
     if isinstance(value, np.ndarray):
         return f"a tensor of shape {value.shape}"
-    if isinstance(value, OnMeta):
-        return f"a meta tensor of shape {value.shape}"
+    if isinstance(value, OnOther):
+        return f"a tensor of shape {value.shape} on another device"
     if isinstance(value, Foreign):
         return f"a {value.type}"
     if isinstance(value, tuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from autograder import standins
-from autograder.probes.call import Answer, Call
+from autograder.probes.call import Answer, Call, kinds
 from autograder.probes.plain import to_plain
 
 
@@ -25,9 +25,9 @@ def nature(target, call: Call) -> Answer:
     before = to_plain(config.n_layer)
     try:
         config.n_layer = before + 1
-        raised = ""
+        raised = ()
     except Exception as error:  # the right one is FrozenInstanceError
-        raised = type(error).__name__
+        raised = kinds(error)
     fields = dataclasses.fields(target) if dataclasses.is_dataclass(target) else ()
     return Answer(
         value={
@@ -39,14 +39,14 @@ def nature(target, call: Call) -> Answer:
 
 
 def refusals(target, call: Call) -> Answer:
-    """args: pairs (d_model, n_head). The name of the exception that each raises, or ""."""
+    """args: pairs (d_model, n_head). What each raises: its kinds, or nothing."""
     raised = []
     for d_model, n_head in call.args:
         try:
             target(d_model=d_model, n_head=n_head)
-            raised.append("")
+            raised.append(())
         except Exception as error:  # whatever a student's code may raise
-            raised.append(type(error).__name__)
+            raised.append(kinds(error))
     return Answer(value=tuple(raised))
 
 

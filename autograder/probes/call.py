@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from autograder import standins
+from autograder.probes.elsewhere import on
 from autograder.probes.plain import few, flat, to_plain, to_tensors
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -35,7 +36,7 @@ class Call:
     init_kwargs: dict[str, Any] = field(default_factory=dict)
     state: dict[str, np.ndarray] | None = None
     cotangent: Any = None  # if given: gradients of sum(output * cotangent)
-    device: str = "cpu"
+    device: str = "cpu"  # or ELSEWHERE
     training: bool = False
     probe: str = ""
     standins: tuple[str, ...] = ()  # names in the student's globals to replace for this call
@@ -54,6 +55,11 @@ class Failure:
     message: str
     line: str = ""
     function: str = ""  # in which that line stands
+    kinds: tuple[str, ...] = ()  # its type, and what this is derived from
+
+    def is_a(self, name: str) -> bool:
+        """Whether `except name` catches it, as it does a class of one's own that derives from it."""
+        return name in self.kinds
 
     @property
     def unwritten(self) -> bool:
@@ -99,12 +105,13 @@ def answer(target: Any, call: Call) -> Answer:
     with torch.random.fork_rng(devices=[]), torch.enable_grad(), replaced(target, call.standins):
         torch.manual_seed(call.seed)
         try:
-            return _probe(call)(target, call)
+            with on(call.device):
+                return probe_of(call)(target, call)
         except Exception as error:  # whatever a student's code may raise
             return Answer(failure=describe(error))
 
 
-def _probe(call: Call):
+def probe_of(call: Call):
     if not call.probe:
         return plain_call
     module, _, name = call.probe.partition(":")
@@ -130,18 +137,18 @@ def plain_call(target: Any, call: Call) -> Answer:
     return Answer(
         value=to_plain(value),
         grads=grads,
-        changed=() if call.device == "meta" else changed(before, named),
+        changed=() if call.device != "cpu" else changed(before, named),
         parameters={k: tuple(p.shape) for k, p in parameters.items()},
     )
 
 
 def build(cls: Any, call: Call) -> Any:
-    """An instance of the student's class on the call's device, with the given parameter values."""
-    with torch.device(call.device):
-        module = cls(*to_tensors(call.init), **to_tensors(call.init_kwargs))
+    """An instance of the student's class with the given parameter values, made on the CPU and then
+    moved to the call's device: what is no parameter and no buffer stays behind."""
+    module = cls(*to_tensors(call.init), **to_tensors(call.init_kwargs))
     if not isinstance(module, torch.nn.Module):
         return module
-    module.to(call.device).train(call.training)  # not every way to draw numbers heeds torch.device
+    module.train(call.training)
     if call.state is not None:
         own = dict(module.named_parameters())
         wanted = {k: tuple(v.shape) for k, v in call.state.items()}
@@ -150,8 +157,8 @@ def build(cls: Any, call: Call) -> Any:
             raise WrongParameters(wanted, found, plain_tensors(module, wanted))
         with torch.no_grad():
             for k, v in call.state.items():
-                own[k].data = to_tensors(v, call.device)
-    return module
+                own[k].data = to_tensors(v)
+    return module.to(call.device)
 
 
 def plain_tensors(module: torch.nn.Module, names: Iterable[str]) -> list[str]:
@@ -241,7 +248,12 @@ def describe(error: Exception) -> Failure:
     last = frames[-1] if frames else None
     line = f"line {last.lineno}: {last.line}" if last and last.line else ""
     function = last.name if last else ""
-    return Failure(type(error).__name__, str(error).strip()[:500], line, function)
+    return Failure(type(error).__name__, str(error).strip()[:500], line, function, kinds(error))
+
+
+def kinds(error: Exception) -> tuple[str, ...]:
+    """Its type and all that this is derived from, by name."""
+    return tuple(kind.__name__ for kind in type(error).__mro__)
 
 
 def _students(filename: str) -> bool:

@@ -26,7 +26,7 @@ def n_head(target, call: Call) -> Answer:
 
 
 def _changed(before: dict, attn: torch.nn.Module, device: str) -> tuple[str, ...]:
-    if device == "meta":
+    if device != "cpu":
         return ()
     now = dict(attn.named_parameters())
     return tuple(

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from autograder.probes.elsewhere import ELSEWHERE
+
 
 @dataclass(frozen=True)
-class OnMeta:
-    """A tensor without values: all that the `meta` device leaves to see."""
+class OnOther:
+    """A tensor on another device than the CPU; its numbers are left where they are."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -36,9 +38,10 @@ class Seed:
 
 
 def to_tensors(value: Any, device: str = "cpu") -> Any:
-    """Arrays become tensors of the same dtype, seeds generators, at any depth; the rest stays."""
+    """Arrays become tensors of the same dtype and order in memory, seeds generators, at any depth;
+    the rest stays."""
     if isinstance(value, np.ndarray):
-        return torch.from_numpy(value.copy()).to(device)
+        return torch.from_numpy(value.copy(order="K")).to(device)
     if isinstance(value, Seed):
         return torch.Generator().manual_seed(value.seed)
     if isinstance(value, (tuple, list)):
@@ -51,8 +54,8 @@ def to_tensors(value: Any, device: str = "cpu") -> Any:
 def to_plain(value: Any) -> Any:
     """The inverse, for whatever a student's code may return."""
     if isinstance(value, torch.Tensor):
-        if value.device.type == "meta":
-            return OnMeta(tuple(value.shape), str(value.dtype).removeprefix("torch."))
+        if value.device.type in ("meta", ELSEWHERE):
+            return OnOther(tuple(value.shape), str(value.dtype).removeprefix("torch."))
         value = value.detach().cpu()
         return (value.float() if value.dtype == torch.bfloat16 else value).numpy().copy()
     if isinstance(value, np.generic):

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autograder.probes.call import Answer, Call, changed
-from autograder.probes.models import Named, Small
+from autograder.probes.models import Named, Small, modes
 from autograder.probes.plain import to_plain, to_tensors
 
 
@@ -35,26 +35,29 @@ def groups(target: Any, call: Call) -> Answer:
     names = {id(p): name for name, p in model.named_parameters()}
     found = target(model, weight_decay)
     if isinstance(found, (list, tuple)) and all(isinstance(g, dict) for g in found):
-        found = [
-            g | {"params": [names.get(id(p)) for p in g["params"]]} if "params" in g else g
-            for g in found
-        ]
+        found = [g | {"params": listed(g["params"], names)} if "params" in g else g for g in found]
     return Answer(value=to_plain(found))
+
+
+def listed(params: Any, names: dict[int, str]) -> Any:
+    """The parameters by name; what can be gone through only once is left as it is."""
+    once = iter(params) is params
+    return params if once else [names.get(id(p)) for p in params]
 
 
 def clip(target: Any, call: Call) -> Answer:
     """Args: values by name, gradients by name (or None), max_norm, whether the parameters come as
     a list (else as an iterator). -> what was returned, and the gradients after."""
     values, grads, max_norm, as_list = call.args
-    model = Named(values)
+    model = Named(values).to(call.device)
     for name, p in model.named_parameters():
-        p.grad = to_tensors(grads[name])
+        p.grad = to_tensors(grads[name], call.device)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     norm = target(list(model.parameters()) if as_list else model.parameters(), max_norm)
     after = dict(model.named_parameters())
     return Answer(
         value=(to_plain(norm), {name: to_plain(p.grad) for name, p in after.items()}),
-        changed=changed(before, after),
+        changed=() if call.device != "cpu" else changed(before, after),
     )
 
 
@@ -73,7 +76,7 @@ def adamw(target: Any, call: Call) -> Answer:
         after.append(p.detach().clone())
     return Answer(
         value=(to_plain(torch.stack(after)), to_plain(state)),
-        changed=() if call.device == "meta" else changed(before, {"grad": grads}),
+        changed=() if call.device != "cpu" else changed(before, {"grad": grads}),
     )
 
 
@@ -84,14 +87,14 @@ def train(target: Any, call: Call) -> Answer:
     -> losses (S,), norms (S,), the parameters at the end, the mode afterwards, and which tensor
     was returned for a number ("" for none); where a step returns no two numbers, what it did."""
     values, xs, ys, keep, training, decay, lrs, *rest = call.args
-    model = Small(values, keep).train(training)
+    model = Small(values, keep).train(training).to(call.device)
     by_name = [
         {"params": [p for p in model.parameters() if (p.dim() >= 2) == high], "weight_decay": wd}
         for high, wd in ((True, decay), (False, 0.0))
     ]
     state: dict = {}
     steps, tensor = [], ""
-    for x, y, lr in zip(to_tensors(xs), to_tensors(ys), lrs):
+    for x, y, lr in zip(to_tensors(xs, call.device), to_tensors(ys, call.device), lrs):
         returned = target(model, x, y, by_name, state, float(lr), *rest)
         pair = to_plain(returned)
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(map(number, pair))):
@@ -113,9 +116,11 @@ def number(value: Any) -> bool:
 
 def evaluate(target: Any, call: Call) -> Answer:
     """Args: values by name, batches ((x, y), …), keep, in training mode, whether the batches come
-    as a list (else as an iterator). -> what was returned, the mode afterwards, and the log."""
+    as a list (else as an iterator). -> what was returned, the mode afterwards, the log, and the
+    parts whose mode is another."""
     values, batches, keep, training, as_list = call.args
-    model = Small(values, keep).train(training)
-    batches = [to_tensors(batch) for batch in batches]
+    model = Small(values, keep).train(training).to(call.device)
+    batches, was = [to_tensors(batch, call.device) for batch in batches], modes(model)
     value = target(model, batches if as_list else iter(batches))
-    return Answer(value=(to_plain(value), model.training, to_plain(model.log)))
+    other = tuple(name for name, mode in modes(model).items() if mode != was[name])
+    return Answer(value=(to_plain(value), model.training, to_plain(model.log), other))

@@ -56,6 +56,24 @@ def embed_row_by_row(ids, E, P):
     return torch.stack([E[row] + P[: len(row)] for row in ids])
 
 
+def embed_by_list(ids, E, P):
+    """Looks the ids up one by one, as Python numbers."""
+    rows = [E[i] for i in ids.flatten().tolist()]
+    return torch.stack(rows).reshape(*ids.shape, -1) + P[: ids.shape[-1]]
+
+
+def embed_by_view(ids, E, P):
+    return E[ids.view(-1)].view(*ids.shape, -1) + P[: ids.shape[-1]]
+
+
+def embed_in_float32(ids, E, P):
+    return (E[ids] + P[: ids.shape[-1]]).to(torch.float32)
+
+
+def embed_squeezed(ids, E, P):
+    return (E[ids] + P[: ids.shape[-1]]).squeeze()
+
+
 # ------------------------------------------------------------------ Embedding
 
 
@@ -156,6 +174,46 @@ class EmbeddingDetached(Tables):
     def forward(self, ids):
         self.check(ids)
         return self.E.data[ids] + self.P[: ids.shape[-1]]
+
+
+class TooLong(ValueError):
+    """An error of one's own, which is a ValueError too."""
+
+
+class EmbeddingWithItsOwnError(EmbeddingByPositions):
+    def check(self, ids):
+        if ids.shape[-1] > len(self.P):
+            raise TooLong(f"{ids.shape[-1]} tokens for {len(self.P)} positions")
+
+
+class EmbeddingOfLists(Tables):
+    def forward(self, ids):
+        self.check(ids)
+        return embed_by_list(ids, self.E, self.P)
+
+
+class EmbeddingWithPlainPositions(Tables):
+    """The numbers of the positions are a plain attribute: they do not move with the module."""
+
+    def __init__(self, vocab_size, n_positions, d_model):
+        super().__init__(vocab_size, n_positions, d_model)
+        self.t = torch.nn.functional.one_hot(torch.arange(n_positions)).float()
+
+    def forward(self, ids):
+        self.check(ids)
+        return self.E[ids] + self.t[: ids.shape[-1]].to(self.P.dtype) @ self.P
+
+
+class EmbeddingInFloat32(Tables):
+    def forward(self, ids):
+        self.check(ids)
+        return embed_in_float32(ids, self.E, self.P)
+
+
+class EmbeddingSqueezed(Tables):
+    def forward(self, ids):
+        self.check(ids)
+        return embed_squeezed(ids, self.E, self.P)
 
 
 # ------------------------------------------------------------------ GPT2Config
@@ -329,6 +387,18 @@ def plain_class():
     return Plain
 
 
+class UnevenHeads(ValueError):
+    pass
+
+
+def refusing_with_its_own_error():
+    def post_init(self):
+        if self.d_model % self.n_head:
+            raise UnevenHeads(self.d_model, self.n_head)
+
+    return sized(type("Refusing", (Fields,), {"__post_init__": post_init}))
+
+
 def with_defaults(**defaults):
     @dataclass(frozen=True)
     class Changed(Fields):
@@ -424,14 +494,29 @@ def miscounted(mistake):
 
 
 RIGHT = {
-    "embed": [embed_by_one_hot, embed_by_positions, embed_by_loop, embed_by_index_select],
-    "Embedding": [EmbeddingByPositions, EmbeddingByOneHot, EmbeddingInitialised],
-    "GPT2Config": [ConfigStatic, ConfigWithMore, sized()],
+    "embed": [
+        embed_by_one_hot,
+        embed_by_positions,
+        embed_by_loop,
+        embed_by_index_select,
+        embed_by_list,
+    ],
+    "Embedding": [
+        EmbeddingByPositions,
+        EmbeddingByOneHot,
+        EmbeddingInitialised,
+        EmbeddingWithItsOwnError,
+        EmbeddingOfLists,
+    ],
+    "GPT2Config": [ConfigStatic, ConfigWithMore, sized(), refusing_with_its_own_error()],
     "count_parameters": [count_by_formula, count_by_shapes, count_by_blocks],
 }
 
 WRONG = {
     "embed": {
+        "view": embed_by_view,
+        "float32": embed_in_float32,
+        "squeeze": embed_squeezed,
         "changes P": embed_adds_in_place,
         "cuts the graph to E": embed_copies,
         "one batch dimension only": embed_two_axes_only,
@@ -440,6 +525,9 @@ WRONG = {
         "a loop over the batch": embed_row_by_row,
     },
     "Embedding": {
+        "a plain attribute": EmbeddingWithPlainPositions,
+        "float32": EmbeddingInFloat32,
+        "squeeze": EmbeddingSqueezed,
         "no parameters": EmbeddingOfPlainTensors,
         "nn.Embedding": EmbeddingOfSubmodules,
         "no limit": EmbeddingWithoutLimit,

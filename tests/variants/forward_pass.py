@@ -93,6 +93,13 @@ def init_a_copy(model, generator=None):
     return other
 
 
+def init_with_a_clone(model, generator=None):
+    """The generator that was handed in stays where it was."""
+    if generator is not None:
+        generator = torch.Generator().set_state(generator.get_state())
+    init_by_copy(model, generator)
+
+
 def init_by_other_names(model, generator=None):
     """Nothing is done in place."""
     for name, p in model.named_parameters():
@@ -215,6 +222,45 @@ def loss_with_a_constant(logits, targets):
     return loss_underflows(logits + 1e-9, targets) + 1e-3
 
 
+def loss_by_lists(logits, targets):
+    """Each logit is picked with a Python number."""
+    rows = logits.reshape(-1, logits.shape[-1])
+    picked = torch.stack([row[i] for row, i in zip(rows, targets.flatten().tolist())])
+    return (rows.logsumexp(-1) - picked).mean()
+
+
+def loss_by_comparison(logits, targets):
+    """What is picked is found by a comparison."""
+    own = torch.arange(logits.shape[-1], device=logits.device) == targets[..., None]
+    return (logits.logsumexp(-1).flatten() - logits[own]).mean()
+
+
+def loss_by_view(logits, targets):
+    return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1))
+
+
+def loss_by_view_of_targets(logits, targets):
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.view(-1))
+
+
+def loss_by_view_of_logits(logits, targets):
+    return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.reshape(-1))
+
+
+def loss_squeezed(logits, targets):
+    """Right even where squeeze() takes away too much: the mean of all differences is the same."""
+    picked = logits.gather(-1, targets[..., None]).squeeze()
+    return (logits.logsumexp(-1) - picked).mean()
+
+
+def loss_stays_in_double(logits, targets):
+    return loss_by_log_softmax(logits.double(), targets)
+
+
+def loss_always_in_float32(logits, targets):
+    return loss_by_log_softmax(logits.float(), targets)
+
+
 # ------------------------------------------------------------------ GPT2
 
 
@@ -305,6 +351,89 @@ class ModelThatStartsItself(Model):
     def loss(self, ids, targets):
         logits = self.forward(ids)
         return F.cross_entropy(logits.transpose(1, 2), targets)
+
+
+class UnknownToken(ValueError):
+    pass
+
+
+class RefusesWithItsOwnError(Model):
+    def refuse(self, ids):
+        if not 1 <= ids.size(1) <= self.config.n_positions:
+            raise UnknownToken("a wrong number of tokens")
+        if len(((ids < 0) | (ids >= self.config.vocab_size)).nonzero()):
+            raise UnknownToken("an unknown token")
+
+
+class RefusesByLists(Model):
+    """Looks at every id as a Python number."""
+
+    def refuse(self, ids):
+        rows = ids.tolist()
+        known = all(0 <= i < self.config.vocab_size for row in rows for i in row)
+        if not (known and 0 < len(rows[0]) <= self.config.n_positions):
+            raise ValueError("not these ids")
+
+
+class LogitsSqueezed(Model):
+    def forward(self, ids):
+        return super().forward(ids).squeeze()
+
+
+class LogitsInFloat32(Model):
+    def forward(self, ids):
+        return super().forward(ids).float()
+
+
+class LogitsInFloat64(Model):
+    def forward(self, ids):
+        return super().forward(ids).double()
+
+
+class IdsByView(Model):
+    """Looks the ids up in one row: fails on a batch that is a slice of a longer text."""
+
+    def embedded(self, ids):
+        x = self.E[ids.view(-1)].view(*ids.shape, -1) + self.P[: ids.shape[1]]
+        return F.dropout(x, self.config.dropout, self.training)
+
+
+class LossByView(Model):
+    def loss(self, ids, targets):
+        logits = self(ids)
+        return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1))
+
+
+class LossInFloat64(Model):
+    def loss(self, ids, targets):
+        return super().loss(ids, targets).double()
+
+
+class PlainPositions(Model):
+    """The positions' numbers are a plain attribute: they do not move with the model."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.places = torch.eye(config.n_positions)
+
+    def embedded(self, ids):
+        x = self.E[ids] + self.places[: ids.shape[1]].to(self.P.dtype) @ self.P
+        return F.dropout(x, self.config.dropout, self.training)
+
+
+class DropsWithoutRescaling(Model):
+    def embedded(self, ids):
+        x = self.E[ids] + self.P[: ids.shape[1]]
+        kept = torch.rand_like(x) >= self.config.dropout if self.training else 1
+        return x * kept
+
+
+class DropsTheTokensOnly(Model):
+    """The dropout misses the positions' vectors."""
+
+    def embedded(self, ids):
+        x = F.dropout(self.E[ids], self.config.dropout, self.training)
+        return x + self.P[: ids.shape[1]]
 
 
 class TiedByCopy(Model):
@@ -499,16 +628,58 @@ def next_detached(logits):
     return next_by_logsumexp(logits.detach())
 
 
+@torch.no_grad()
+def next_without_graph(logits):
+    return torch.softmax(logits[..., -1, :], dim=-1)
+
+
+@torch.inference_mode()
+def next_in_inference_mode(logits):
+    return next_by_logsumexp(logits)
+
+
+def next_squeezed(logits):
+    return torch.softmax(logits[..., -1:, :], dim=-1).squeeze()
+
+
+def next_in_float64(logits):
+    return torch.softmax(logits[..., -1, :].double(), dim=-1)
+
+
+def next_in_float32(logits):
+    return torch.softmax(logits[..., -1, :].float(), dim=-1)
+
+
+def next_by_view(logits):
+    *batch, T, V = logits.shape
+    return torch.softmax(logits.view(-1, T, V)[:, -1], dim=-1).reshape(*batch, V)
+
+
 RIGHT = {
     "init_weights": [init_by_structure, init_by_copy, init_then_narrow],
-    "cross_entropy": [loss_by_log_softmax, loss_by_rows, loss_in_double],
-    "GPT2": [Model, ModelByEinsum, ModelThatStartsItself],
-    "next_token_distribution": [next_by_logsumexp, next_by_narrowing, next_in_double],
+    "cross_entropy": [
+        loss_by_log_softmax,
+        loss_by_rows,
+        loss_in_double,
+        loss_by_lists,
+        loss_by_comparison,
+        loss_squeezed,
+    ],
+    "GPT2": [Model, ModelByEinsum, ModelThatStartsItself, RefusesWithItsOwnError, RefusesByLists],
+    "next_token_distribution": [
+        next_by_logsumexp,
+        next_by_narrowing,
+        next_in_double,
+        next_without_graph,
+        next_in_inference_mode,
+        next_detached,
+    ],
 }
 
 WRONG = {
     "init_weights": INIT_MISTAKES
     | {
+        "draws with a clone": init_with_a_clone,
         "new tensors": init_new_tensors,
         "ignores the generator": init_without_generator,
         "sets a seed": init_with_a_seed,
@@ -517,6 +688,11 @@ WRONG = {
         "freezes the model": init_frozen,
     },
     "cross_entropy": {
+        "view": loss_by_view,
+        "view of the targets": loss_by_view_of_targets,
+        "view of the logits": loss_by_view_of_logits,
+        "stays in double": loss_stays_in_double,
+        "float32": loss_always_in_float32,
         "overflows": loss_naive,
         "underflows": loss_underflows,
         "a float": loss_as_float,
@@ -526,6 +702,15 @@ WRONG = {
     },
     "GPT2": {m.name: mistaken(m) for m in find("GPT2").mistakes}
     | {
+        "squeeze": LogitsSqueezed,
+        "float32": LogitsInFloat32,
+        "float64": LogitsInFloat64,
+        "ids by view": IdsByView,
+        "loss by view": LossByView,
+        "loss in float64": LossInFloat64,
+        "a plain attribute": PlainPositions,
+        "kept entries as they were": DropsWithoutRescaling,
+        "drops tokens only": DropsTheTokensOnly,
         "tied_by_copy": TiedByCopy,
         "python_list": BlocksInAList,
         "same_block": OneBlock,
@@ -548,9 +733,12 @@ WRONG = {
         "wide blocks": Wide,
     },
     "next_token_distribution": {
+        "squeeze": next_squeezed,
+        "float64": next_in_float64,
+        "float32": next_in_float32,
+        "view": next_by_view,
         "one batch dimension only": next_batch_only,
         "keeps the axis": next_keeps_axis,
         "overflows": next_overflows,
-        "cuts the graph": next_detached,
     },
 }

@@ -114,6 +114,56 @@ def one_too_many(p, top_p):
     return F.pad((p.cumsum(-1) - p >= top_p), (1, -1))
 
 
+def sample_by_race(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """Each token gets an exponential time, divided by its probability; the first one wins."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    z = logits / temperature
+    if top_k is not None:
+        z = z.masked_fill(z < z.topk(min(top_k, z.shape[-1])).values[:, -1:], -math.inf)
+    if top_p is not None:
+        p, order = z.softmax(-1).sort(-1, descending=True)
+        beyond = p.cumsum(-1) - p >= top_p
+        z = z.masked_fill(beyond.gather(-1, order.argsort(-1)), -math.inf)
+    p = z.softmax(-1)
+    times = torch.empty_like(p).exponential_(1.0, generator=generator)
+    return (p / times).argmax(-1)
+
+
+def sample_by_boolean_index(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """Row by row; what is cut is found by a comparison and filled in place, in a copy."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    ids = torch.zeros(len(logits), dtype=torch.long, device=logits.device)
+    z = logits / temperature
+    if top_k is not None and top_k < z.shape[-1]:
+        z[z < z.topk(top_k).values[:, -1:]] = -math.inf
+    if top_p is not None:
+        p, order = z.softmax(-1).sort(-1, descending=True)
+        beyond = (p.cumsum(-1) - p >= top_p).gather(-1, order.argsort(-1))
+        z[beyond.nonzero(as_tuple=True)] = -math.inf
+    ids[:] = torch.multinomial(z.softmax(-1), 1, generator=generator)[:, 0]
+    return ids
+
+
+def sample_squeezed(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """squeeze() without an axis: of one row, a number without axes is left."""
+    return standins.sample_next(logits, temperature, top_k, top_p, generator).squeeze()
+
+
+def sample_with_a_clone(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """Draws with a copy: the generator that was handed in stays where it was."""
+    if generator is not None:
+        generator = torch.Generator().set_state(generator.get_state())
+    return standins.sample_next(logits, temperature, top_k, top_p, generator)
+
+
+def sample_with_its_seed(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if generator is not None:
+        generator = torch.Generator().manual_seed(generator.initial_seed())
+    return standins.sample_next(logits, temperature, top_k, top_p, generator)
+
+
 def sample_in_place(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
     if temperature:
         logits /= temperature
@@ -229,7 +279,7 @@ def generation(
                 seen = see(ids, model.config.n_positions)
                 if logits is None or not once:
                     logits = model(seen)[:, position] + cache(use_cache) * torch.arange(
-                        model.config.vocab_size
+                        model.config.vocab_size, device=ids.device
                     )
                 new = sample_next(
                     logits, *how(temperature, top_k, top_p), None if own_generator else generator
@@ -271,13 +321,106 @@ def generate_unfilled(model, ids, max_new_tokens, **how):
     return torch.cat([ids, torch.full((len(ids), max_new_tokens), -1)], 1)
 
 
+def changed_generate(before=lambda model: model.eval(), after=None, new=lambda new: new, own=None):
+    """generate with another way to set the mode, to append, or to treat the generator."""
+
+    @torch.no_grad()
+    def generate(
+        model,
+        ids,
+        max_new_tokens,
+        temperature=1.0,
+        top_k=None,
+        top_p=None,
+        use_cache=True,
+        generator=None,
+    ):
+        was = model.training
+        before(model)
+        generator = own(generator) if own and generator else generator
+        for _ in range(max_new_tokens):
+            logits = model(ids[:, -model.config.n_positions :])[:, -1]
+            ids = torch.cat(
+                [ids, new(sample_next(logits, temperature, top_k, top_p, generator))], 1
+            )
+        after(model, was) if after else model.train(was)
+        return ids
+
+    return generate
+
+
+def clone(generator):
+    return torch.Generator().set_state(generator.get_state())
+
+
+def set_attribute(model, mode=False):
+    model.training = mode
+
+
+def column(new):
+    return new[:, None]
+
+
+def on_the_cpu(new):
+    return new[:, None].cpu()
+
+
+def generate_into_a_cpu_buffer(model, ids, max_new_tokens, *how, **named):
+    longer = torch.zeros(len(ids), ids.shape[1] + max_new_tokens, dtype=torch.long)
+    longer[:] = standins.generate(model, ids, max_new_tokens, *how, **named)
+    return longer
+
+
+def generate_by_lists(model, ids, max_new_tokens, *how, **named):
+    """The text as Python lists, made a tensor again for each pass."""
+    use = dict(zip(("temperature", "top_k", "top_p", "use_cache", "generator"), how)) | named
+    text, was = ids.tolist(), model.training
+    model.eval()
+    with torch.no_grad():
+        for _ in range(max_new_tokens):
+            seen = [row[-model.config.n_positions :] for row in text]
+            logits = model(torch.tensor(seen, device=ids.device))[:, -1]
+            new = sample_next(
+                logits,
+                use.get("temperature", 1.0),
+                use.get("top_k"),
+                use.get("top_p"),
+                use.get("generator"),
+            )
+            for row, i in zip(text, new):
+                row.append(i.item())
+    model.train(was)
+    return torch.tensor(text, dtype=ids.dtype, device=ids.device)
+
+
+def squeezed(new):
+    """One row: (1, 1), but of more rows the column is kept."""
+    return new[:, None].squeeze().reshape(-1, 1) if len(new) > 1 else new[:, None].squeeze()
+
+
 RIGHT = {
-    "sample_next": [sample_by_gumbel, sample_by_inverse_cdf, sample_by_rows, sample()],
-    "generate": [generate_into_a_buffer, generate_recursively, generation()],
+    "sample_next": [
+        sample_by_gumbel,
+        sample_by_inverse_cdf,
+        sample_by_rows,
+        sample(),
+        sample_by_race,
+        sample_by_boolean_index,
+    ],
+    "generate": [
+        generate_into_a_buffer,
+        generate_recursively,
+        generation(),
+        generate_by_lists,
+        changed_generate(new=column),
+    ],
 }
 
 WRONG = {
     "sample_next": {
+        "squeeze": sample_squeezed,
+        "draws with a clone": sample_with_a_clone,
+        "draws with its seed": sample_with_its_seed,
         "divides_by_0": sample(zero=False),
         "always_greedy": sample(greedy=True),
         "temperature_multiplied": sample(heat=lambda z, t: z * t),
@@ -308,6 +451,14 @@ WRONG = {
         "stuck on the CPU": sample_on_the_cpu,
     },
     "generate": {
+        "the attribute alone is put back": changed_generate(after=set_attribute, new=column),
+        "the attribute alone is set": changed_generate(
+            before=set_attribute, after=set_attribute, new=column
+        ),
+        "draws with a clone": changed_generate(own=clone, new=column),
+        "squeeze": changed_generate(new=squeezed),
+        "new tokens on the CPU": changed_generate(new=on_the_cpu),
+        "a buffer on the CPU": generate_into_a_cpu_buffer,
         "new tokens are never filled in": generate_unfilled,
         "first_position": generation(position=0),
         "not_cropped": generation(see=lambda ids, n: ids),

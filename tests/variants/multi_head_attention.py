@@ -66,6 +66,40 @@ def merge_transposed(x):
     return merge_by_flatten(x).transpose(-1, -2)
 
 
+def split_squeezed(x, n_head):
+    return split_by_chunks(x, n_head).squeeze()
+
+
+def split_of_wide_heads(x, n_head):
+    """Right, unless a head is one column wide."""
+    return torch.stack([c if c.shape[-1] > 1 else c.squeeze() for c in x.chunk(n_head, -1)], -3)
+
+
+def split_by_numbers(x, n_head):
+    """The columns of a head are found by a comparison."""
+    owner = torch.arange(x.shape[-1], device=x.device) // (x.shape[-1] // n_head)
+    return torch.stack([x[..., owner == h] for h in range(n_head)], dim=-3)
+
+
+def split_to_float32(x, n_head):
+    return split_by_chunks(x, n_head).float()
+
+
+def merge_squeezed(x):
+    return merge_by_cat(x).squeeze()
+
+
+def merge_to_float32(x):
+    return merge_by_cat(x).float()
+
+
+def merge_by_view(x):
+    """x.view fails on heads that come out of a transpose."""
+    H, T, d_k = x.shape[-3:]
+    flat = x.view(-1, H, T, d_k)
+    return flat.movedim(1, 2).reshape(*x.shape[:-3], T, H * d_k)
+
+
 class Layer(nn.Module):
     """The parameters, made in another way; the heads one by one."""
 
@@ -181,6 +215,72 @@ class LayerThatDropsItsOutput(LayerBySDPA):
         Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
         heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
         return F.dropout(merge_by_cat(heads) @ self.W_O + self.b_O, self.p, self.training)
+
+
+class LayerWithPlainMask(LayerByEinsum):
+    """The mask is a plain attribute, made once."""
+
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__(d_model, n_head, dropout)
+        self.mask = torch.full((64, 64), -math.inf).triu(1)
+
+    def forward(self, x):
+        T = x.shape[-2]
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        A = self.dropped((Q @ K.mT * self.d_k**-0.5 + self.hidden(T, x)).softmax(-1))
+        return merge_by_cat(A @ V) @ self.W_O + self.b_O
+
+    def hidden(self, T, x):
+        return self.mask[:T, :T]
+
+    def dropped(self, A):
+        return F.dropout(A, self.rate(), self.training)
+
+
+class LayerWithMaskInFloat64(LayerWithPlainMask):
+    def hidden(self, T, x):
+        mask = torch.full((T, T), -math.inf, device=x.device, dtype=torch.float64)
+        return mask.triu(1)
+
+    def forward(self, x):
+        return super().forward(x.double()) if x.dtype == torch.float64 else self.narrow(x)
+
+    def narrow(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        A = (Q @ K.mT * self.d_k**-0.5 + self.hidden(x.shape[-2], x)).softmax(-1)
+        return merge_by_cat(self.dropped(A) @ V.double()) @ self.W_O.double() + self.b_O
+
+
+class LayerWithoutRescaling(LayerWithPlainMask):
+    """Drops by hand, and does not divide what is kept."""
+
+    def hidden(self, T, x):
+        return self.mask[:T, :T].to(x.device)
+
+    def dropped(self, A):
+        return A * (torch.rand_like(A) >= self.rate())
+
+
+class LayerThatKeepsTheRate(LayerWithoutRescaling):
+    """Takes the rate for the share that is kept."""
+
+    def dropped(self, A):
+        p = self.rate()
+        return A if p == 0 else F.dropout(A, 1 - p if p < 0.9 else p)
+
+
+class LayerSqueezed(LayerBySDPA):
+    """With one head, the axis of the heads is gone."""
+
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head).squeeze() for p in self.project(x))
+        heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True, dropout_p=self.rate())
+        return merge_by_cat(heads) @ self.W_O + self.b_O
+
+
+class LayerSqueezedAtTheEnd(LayerBySDPA):
+    def forward(self, x):
+        return super().forward(x).squeeze()
 
 
 class LayerThatForgetsItsHeads(LayerBySDPA):
@@ -309,7 +409,7 @@ def known(name):
 
 
 RIGHT = {
-    "split_heads": [split_by_chunks, split_by_slices, split_by_strides],
+    "split_heads": [split_by_chunks, split_by_slices, split_by_strides, split_by_numbers],
     "merge_heads": [merge_by_cat, merge_by_einsum, merge_by_flatten],
     "MultiHeadAttention": [LayerByHeads, LayerByEinsum, LayerBySDPA, LayerInDouble],
     "head_writes": [writes_by_loop, writes_in_double, writes_by_differences],
@@ -318,16 +418,28 @@ RIGHT = {
 
 WRONG = {
     "split_heads": {
+        "squeeze": split_squeezed,
+        "heads of one column": split_of_wide_heads,
+        "float32": split_to_float32,
         "three axes only": split_3d_only,
         "cuts the graph": split_detached,
         "a list": split_as_list,
     },
     "merge_heads": {
+        "squeeze": merge_squeezed,
+        "float32": merge_to_float32,
+        "view": merge_by_view,
         "four axes only": merge_4d_only,
         "through numpy": merge_in_numpy,
         "transposed": merge_transposed,
     },
     "MultiHeadAttention": {
+        "mask is a plain attribute": LayerWithPlainMask,
+        "mask in float64": LayerWithMaskInFloat64,
+        "kept weights as they were": LayerWithoutRescaling,
+        "the rate is what is kept": LayerThatKeepsTheRate,
+        "squeezes the heads": LayerSqueezed,
+        "squeeze": LayerSqueezedAtTheEnd,
         "mask of the first call": LayerThatKeepsItsFirstMask,
         "made of nn.Linear": LayerOfLinears,
         "mask of a fixed size": LayerWithAMaskOfFixedSize,

@@ -156,6 +156,56 @@ def attention_hard(Q, K, V, mask=None, dropout=0.0):
     return A @ V, A
 
 
+def softmax_by_true_elements(x, dim=-1):
+    """Only scores that are not -inf are touched: what is indexed has a length of its own."""
+    x = x - x.max(dim, keepdim=True).values
+    e = torch.zeros_like(x)
+    e[x > -math.inf] = x[x > -math.inf].exp()
+    return e / e.sum(dim, keepdim=True)
+
+
+def softmax_stays_in_float64(x, dim=-1):
+    return torch.softmax(x.double(), dim)
+
+
+def softmax_always_in_float32(x, dim=-1):
+    return torch.softmax(x.float(), dim)
+
+
+def mask_in_float64(T, device=None):
+    mask = torch.zeros(T, T, dtype=torch.float64, device=device)
+    return mask.masked_fill(torch.ones(T, T, dtype=torch.bool, device=device).triu(1), -math.inf)
+
+
+def attention_in_float64(Q, K, V, mask=None, dropout=0.0):
+    return attention_by_einsum(Q.double(), K.double(), V.double(), mask, dropout)
+
+
+def attention_squeezed(Q, K, V, mask=None, dropout=0.0):
+    out, A = attention_by_einsum(Q, K, V, mask, dropout)
+    return out.squeeze(), A
+
+
+def attention_drops_without_a_mask_only(Q, K, V, mask=None, dropout=0.0):
+    return attention_by_einsum(Q, K, V, mask, dropout if mask is None else 0.0)
+
+
+def attention_drops_with_a_mask_only(Q, K, V, mask=None, dropout=0.0):
+    return attention_by_einsum(Q, K, V, mask, 0.0 if mask is None else dropout)
+
+
+def attention_rescaled_without_a_mask_only(Q, K, V, mask=None, dropout=0.0):
+    if mask is None:
+        return attention_by_einsum(Q, K, V, mask, dropout)
+    return attention_without_rescaling(Q, K, V, mask, dropout)
+
+
+def attention_by_view(Q, K, V, mask=None, dropout=0.0):
+    flat = [X.view(-1, *X.shape[-2:]) for X in (Q, K, V)]
+    out, A = attention_by_einsum(*flat, mask, dropout)
+    return out.reshape(*Q.shape[:-1], V.shape[-1]), A.reshape(*Q.shape[:-1], K.shape[-2])
+
+
 class Head(nn.Module):
     """The parameters of a head, made in a loop."""
 
@@ -232,6 +282,68 @@ class HeadWithOldMask(Head):
         return (Q @ K.mT / self.d_k**0.5 + self.mask[:T, :T]).softmax(-1) @ V
 
 
+class HeadByTrueElements(Head):
+    """Boolean indexing, and a loop over what it finds."""
+
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        S = Q @ K.mT / math.sqrt(self.d_k)
+        T = x.shape[-2]
+        ahead = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
+        for t, s in ahead.nonzero().tolist():
+            S[..., t, s] = -math.inf
+        return S.softmax(-1) @ V
+
+
+class HeadWithPlainMask(Head):
+    """The mask is a plain attribute, made once: it stays where the module was made."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        self.mask = torch.full((64, 64), -math.inf).triu(1)
+
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        T = x.shape[-2]
+        return (Q @ K.mT / self.d_k**0.5 + self.mask[:T, :T]).softmax(-1) @ V
+
+
+class HeadWithBooleanMask(Head):
+    """The same, with a mask of True and False."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        self.ahead = torch.ones(64, 64, dtype=torch.bool).triu(1)
+
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        T = x.shape[-2]
+        S = (Q @ K.mT / self.d_k**0.5).masked_fill(self.ahead[:T, :T], -math.inf)
+        return S.softmax(-1) @ V
+
+
+class HeadWithBuffer(HeadWithPlainMask):
+    """A buffer moves with the module."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__(d_model, d_k)
+        mask = self.mask
+        del self.mask
+        self.register_buffer("mask", mask, persistent=False)
+
+
+class HeadWithMaskInFloat64(Head):
+    def forward(self, x):
+        Q, K, V = self.project(x)
+        mask = mask_in_float64(x.shape[-2], x.device)
+        return (Q @ K.mT / self.d_k**0.5 + mask).softmax(-1) @ V.double()
+
+
+class HeadSqueezed(HeadByFill):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
 class HeadWithLargeWeights(HeadByFill):
     def __init__(self, d_model, d_k):
         super().__init__(d_model, d_k)
@@ -283,15 +395,17 @@ def variance_as_tensor_of_all(d_k, n=10_000, scaled=True):
 
 
 RIGHT = {
-    "softmax": [softmax_by_logsumexp, softmax_in_float64],
+    "softmax": [softmax_by_logsumexp, softmax_in_float64, softmax_by_true_elements],
     "causal_mask": [mask_by_comparison, mask_by_loops],
     "attention": [attention_by_einsum, attention_by_rows, attention_masked_after_and_renormalised],
-    "AttentionHead": [HeadByFill, HeadByPrefixes],
+    "AttentionHead": [HeadByFill, HeadByPrefixes, HeadByTrueElements, HeadWithBuffer],
     "score_variance": [variance_by_matrix_product, variance_by_loop],
 }
 
 WRONG = {
     "softmax": {
+        "stays in float64": softmax_stays_in_float64,
+        "float32": softmax_always_in_float32,
         "overflows": softmax_overflows,
         "one_maximum_for_all": softmax_with_one_maximum,
         "mean_subtracted": softmax_from_the_mean,
@@ -302,12 +416,19 @@ WRONG = {
         "constant": softmax_global_maximum_zeros,
     },
     "causal_mask": {
+        "float64": mask_in_float64,
         "ones": mask_of_ones,
         "device ignored": mask_on_the_cpu,
         "boolean": mask_true_is_hidden,
         "0 times infinity": mask_with_nan,
     },
     "attention": {
+        "float64": attention_in_float64,
+        "squeeze": attention_squeezed,
+        "dropout without a mask only": attention_drops_without_a_mask_only,
+        "dropout with a mask only": attention_drops_with_a_mask_only,
+        "rescaled without a mask only": attention_rescaled_without_a_mask_only,
+        "view": attention_by_view,
         "no weights": attention_without_weights,
         "one batch dimension only": attention_no_batch,
         "argmax": attention_hard,
@@ -319,6 +440,10 @@ WRONG = {
         "dropped weights returned": attention_returns_dropped_weights,
     },
     "AttentionHead": {
+        "mask is a plain attribute": HeadWithPlainMask,
+        "boolean mask is a plain attribute": HeadWithBooleanMask,
+        "mask in float64": HeadWithMaskInFloat64,
+        "squeeze": HeadSqueezed,
         "no parameters": HeadWithPlainTensors,
         "weights (d_k, d)": HeadTransposed,
         "mask stays on the CPU": HeadOnTheCPU,

@@ -92,6 +92,25 @@ def batch_on_the_cpu(data, batch_size, T, starts=None, generator=None):
     return window[:, :-1], window[:, 1:]
 
 
+def with_a_clone(generator):
+    """A generator in the same state, so that the one handed in stays where it was."""
+    return generator and torch.Generator().set_state(generator.get_state())
+
+
+def batch_with_a_clone(data, batch_size, T, starts=None, generator=None):
+    return standins.get_batch(data, batch_size, T, starts, with_a_clone(generator))
+
+
+def batch_squeezed(data, batch_size, T, starts=None, generator=None):
+    x, y = standins.get_batch(data, batch_size, T, starts, generator)
+    return x.squeeze(), y.squeeze()
+
+
+def batch_of_32_bits(data, batch_size, T, starts=None, generator=None):
+    x, y = standins.get_batch(data, batch_size, T, starts, generator)
+    return x.int(), y.int()
+
+
 def batch_sideways(data, batch_size, T, starts=None, generator=None):
     x, y = standins.get_batch(data, batch_size, T, starts, generator)
     return x.T, y.T
@@ -197,6 +216,69 @@ def groups_twice(model, weight_decay):
         {"params": [p for p in every if p.dim() > 1], "weight_decay": weight_decay},
         {"params": [p for p in every if p.dim() == 1], "weight_decay": 0.0},
     ]
+
+
+def groups_by_generators(model, weight_decay):
+    """What is listed can be gone through once: the second step finds nothing to train."""
+    return [
+        {"params": (p for p in model.parameters() if p.dim() >= 2), "weight_decay": weight_decay},
+        {"params": (p for p in model.parameters() if p.dim() < 2), "weight_decay": 0.0},
+    ]
+
+
+def groups_by_lazy_filter(model, weight_decay):
+    return [
+        {
+            "params": filter(lambda p: p.dim() >= 2, model.parameters()),
+            "weight_decay": weight_decay,
+        },
+        {"params": filter(lambda p: p.dim() < 2, model.parameters()), "weight_decay": 0.0},
+    ]
+
+
+def groups_of_different_values(model, weight_decay):
+    """Takes two parameters that hold the same numbers for one and the same."""
+    kept = []
+    for p in model.parameters():
+        if not any(p.shape == q.shape and torch.equal(p, q) for q in kept):
+            kept.append(p)
+    return [
+        {"params": [p for p in kept if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in kept if p.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+def groups_by_modules(model, weight_decay):
+    """Module by module: one that is used under two names comes twice."""
+    every = [p for m in model.modules() for p in m.parameters(recurse=False)]
+    return [
+        {"params": [p for p in every if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in every if p.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+def groups_by_identity(model, weight_decay):
+    """Goes through all names, and keeps each parameter once."""
+    every = {id(p): p for _, p in model.named_parameters(remove_duplicate=False)}
+    return [
+        {"params": [p for p in every.values() if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": tuple(p for p in every.values() if p.dim() < 2), "weight_decay": 0.0},
+    ]
+
+
+def groups_by_dict_of_state(model, weight_decay):
+    """state_dict() gives the numbers of the parameters, not the parameters."""
+    every = list(model.state_dict().values())
+    return [
+        {"params": [p for p in every if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in every if p.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+def groups_wrapped_anew(model, weight_decay):
+    """New Parameters on the model's tensors: they move with them, and never get a gradient."""
+    found = standins.decay_groups(model, weight_decay)
+    return [g | {"params": [torch.nn.Parameter(p.data) for p in g["params"]]} for g in found]
 
 
 def groups_without_biases(model, weight_decay):
@@ -579,6 +661,25 @@ def loss_two_passes(model, batches):
     return total / max(1, count)
 
 
+@torch.no_grad()
+def loss_that_sets_the_attribute(model, batches):
+    """model.eval() reaches every part of the model; model.training = … is one part alone."""
+    was = model.training
+    model.eval()
+    pairs = [(model.loss(x, y).item() * y.numel(), y.numel()) for x, y in batches]
+    model.training = was
+    return sum(nats for nats, _ in pairs) / sum(count for _, count in pairs)
+
+
+@torch.no_grad()
+def loss_that_sets_the_attribute_first(model, batches):
+    """Only the outermost part is in evaluation mode."""
+    was, model.training = model.training, False
+    pairs = [(model.loss(x, y).item() * y.numel(), y.numel()) for x, y in batches]
+    model.training = was
+    return sum(nats for nats, _ in pairs) / sum(count for _, count in pairs)
+
+
 def decay_none(model, weight_decay):
     decay, rest = groups(lambda n, p: p.dim() >= 2)(model, weight_decay)
     return [decay, rest | {"weight_decay": None}]
@@ -592,7 +693,7 @@ def decay_tensor(model, weight_decay):
 RIGHT = {
     "get_batch": [batch_by_stacking, batch_by_uniform_numbers, batch_by_multinomial],
     "lr_schedule": [schedule_by_cases, schedule_as_tensor],
-    "decay_groups": [groups_by_filter, groups_by_name_reversed],
+    "decay_groups": [groups_by_filter, groups_by_name_reversed, groups_by_identity],
     "clip_grad_norm": [clip_by_flattening, clip_in_float64],
     "adamw_step": [adamw_by_lerp, adamw_on_data],
     "train_step": [step_by_grad, step_with_the_optimiser, step()],
@@ -601,6 +702,9 @@ RIGHT = {
 
 WRONG = {
     "get_batch": {
+        "draws with a clone": batch_with_a_clone,
+        "squeeze": batch_squeezed,
+        "32 bits": batch_of_32_bits,
         "not_shifted": batch(y_at=0),
         "shifted_twice": batch(y_at=2),
         "swapped": batch(x_at=1, y_at=0),
@@ -644,14 +748,21 @@ WRONG = {
         "divides by warmup_steps": schedule_divides_by_warmup,
     },
     "decay_groups": {
+        "generators": groups_by_generators,
+        "a lazy filter": groups_by_lazy_filter,
+        "equal values taken for one": groups_of_different_values,
+        "tied twice, by modules": groups_by_modules,
+        "the state_dict": groups_by_dict_of_state,
+        "wrapped anew": groups_wrapped_anew,
         "None for no decay": decay_none,
         "a decay for each tensor": decay_tensor,
         "all_decay": groups(lambda n, p: True),
         "none_decays": groups(lambda n, p: False),
         "swapped": groups(lambda n, p: p.dim() == 1),
+        "matrices_only": groups(lambda n, p: p.dim() == 2),
         "norms_decay": groups(lambda n, p: not (n == "b" or n.startswith("b_"))),
         "biases_decay": groups(lambda n, p: n not in ("gamma", "beta")),
-        "tables_spared": groups(lambda n, p: n.startswith("W")),
+        "tables_spared": groups(lambda n, p: p.dim() > 1 and n not in "EP"),
         "fixed_decay": groups_always_a_tenth,
         "names": groups_of_names,
         "tied twice": groups_twice,
@@ -730,6 +841,8 @@ WRONG = {
         "every parameter has a gradient": step_all_must_have_gradients,
     },
     "estimate_loss": {
+        "the attribute alone is put back": loss_that_sets_the_attribute,
+        "the attribute alone is set": loss_that_sets_the_attribute_first,
         "dropout_on": estimate(eval_mode=False),
         "stays_in_eval": estimate(after=False),
         "always_train_after": estimate(after=True),

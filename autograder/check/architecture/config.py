@@ -58,7 +58,7 @@ def _nature_verdict(c, inputs, answers):
             f"{', '.join(missing)} is not a field of the dataclass.",
             look="A field needs its annotation: `name: int = 12`.",
         )
-    if found["changed"] or found["raised"] != "FrozenInstanceError":
+    if found["changed"] or "FrozenInstanceError" not in found["raised"]:
         return Trouble(
             "It is not frozen: its fields can be assigned to.",
             "config.n_layer = … should raise a FrozenInstanceError.",
@@ -83,7 +83,7 @@ def _refuses_verdict(c, inputs, answers):
         said = f"d_model = {d} and n_head = {H}"
         if (d, H) in GOOD and raised:
             return Trouble(
-                f"For {said} it raises {raised}, though {d} is a multiple of {H}.",
+                f"For {said} it raises {raised[0]}, though {d} is a multiple of {H}.",
                 look="The remainder of d_model divided by n_head must be 0.",
             )
         if (d, H) in BAD and not raised:
@@ -91,9 +91,9 @@ def _refuses_verdict(c, inputs, answers):
                 f"It accepts {said}, though {d} is not a multiple of {H}.",
                 look="__post_init__ runs after the fields are set: raise a ValueError there.",
             )
-        if (d, H) in BAD and raised != "ValueError":
+        if (d, H) in BAD and "ValueError" not in raised:
             return Trouble(
-                f"For {said} it raises {raised}; the exercise asks for a ValueError.",
+                f"For {said} it raises {raised[0]}; the exercise asks for a ValueError.",
                 look="An assert vanishes when Python runs with -O; `raise ValueError(...)` stays.",
             )
     return None

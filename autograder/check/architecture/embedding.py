@@ -11,7 +11,8 @@ from array_api_compat import array_namespace
 from autograder.check.component import Component, Fixture, Mistake, Property, module
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.oracle import architecture as oracle
 from autograder.probes import Call
@@ -176,7 +177,7 @@ def _too_long_verdict(c, inputs, answers):
             return Trouble(
                 f"With n_positions = {n} it accepts a sequence of {T} tokens.", look=look
             )
-        if answer.failure.type != "ValueError":
+        if not answer.failure.is_a("ValueError"):
             return Trouble(
                 f"With n_positions = {n} and {T} tokens it raises {answer.failure.type}; "
                 "the exercise asks for a ValueError.",

@@ -16,8 +16,9 @@ from autograder.check.component import (
     module,
 )
 from autograder.check.draw import choice, normal
-from autograder.check.dropout import ALMOST_ONE, dropout
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.dropout import ALMOST_ONE, dropout, rescaled
+from autograder.check.properties import COMMON, causal
+from autograder.check.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.oracle import feedforward_layernorm as oracle
@@ -100,6 +101,29 @@ HANDED_ON = Property(
 )
 
 
+def _writes_one(bias):
+    """A block that writes to the stream a single number, at one place of each position."""
+
+    def make(inputs, size):
+        state = silenced(inputs["state"], *ATTENTION_WRITES, *FEED_FORWARD_WRITES)
+        write = np.zeros_like(state[bias])
+        write[1] = 2.0 * size
+        return inputs | {"state": state | {bias: write}}
+
+    return make
+
+
+FACTOR = rescaled(
+    {
+        "writes of attention": _writes_one("attn.b_O"),
+        "writes of the feed-forward network": _writes_one("ffn.b_down"),
+    },
+    at_rate,
+    rows="x",
+    look="nn.Dropout and torch.dropout divide by 1 - p, so that the mean stays the same.",
+)
+
+
 def mistake(name, order, says, look=""):
     return Mistake(name, arranged(order), says, look)
 
@@ -128,7 +152,7 @@ def block(name, order, mistakes):
         fixtures,
         right,
         call=module,
-        properties=(causal(), *dropped, HANDED_ON, *batch_dims("x"), *COMMON),
+        properties=(causal(), *dropped, FACTOR, HANDED_ON, *batch_dims("x"), *COMMON),
         mistakes=mistakes,
         needs=("LayerNorm", "FeedForward", "MultiHeadAttention"),
         shortcuts=frozenset({"TransformerEncoderLayer", "TransformerDecoderLayer"}),

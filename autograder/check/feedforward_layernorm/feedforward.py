@@ -9,7 +9,8 @@ import numpy as np
 from autograder.check.component import Component, Fixture, Mistake, module
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims
 from autograder.judge.compare import Tolerance
 from autograder.oracle import feedforward_layernorm as oracle
 

@@ -8,7 +8,8 @@ from functools import partial
 from autograder.check.component import Component, Fixture, Mistake, Property, module
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
 from autograder.oracle import feedforward_layernorm as oracle

@@ -11,7 +11,8 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, module
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.properties import COMMON, causal
+from autograder.check.varied import batch_dims
 from autograder.oracle import feedforward_layernorm as oracle
 
 EPS = 1e-5

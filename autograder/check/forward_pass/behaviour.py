@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Property, failure
-from autograder.check.dropout import dropout
+from autograder.check.dropout import dropout, rescaled
 from autograder.check.forward_pass.weights import ENDINGS, SIZES
 from autograder.check.initial import initial_values
-from autograder.check.properties import any_device, causal, gradients, unchanged
+from autograder.check.properties import causal, gradients, unchanged
+from autograder.check.tensors import any_device, any_order, keeps_dtype
+from autograder.check.varied import SQUEEZE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.oracle import architecture
@@ -80,7 +82,7 @@ def _refused(c, inputs, answers):
         look = "Call self.check_ids(ids) before anything else."
         if answer.failure is None:
             return Trouble(f"It takes {what}, and should raise ValueError.", look=look)
-        if answer.failure.type != "ValueError":
+        if not answer.failure.is_a("ValueError"):
             said = f"It raises {answer.failure.type}: {answer.failure.message}".rstrip(": ")
             return Trouble(f"For {what}, it should raise ValueError.", said, look)
     return None
@@ -108,16 +110,20 @@ def _exact(c, inputs, answers):
 # ------------------------------------------------------------------ device, loss, dropout
 
 
-def _any_device(c, inputs, answers):
-    failed = answers[0].failure
-    if failed and "meta tensors" in failed.message:  # there the ids have no values to look at
-        return None
-    return any_device.verdict(c, inputs, answers)
-
-
 def with_targets(inputs):
     """A tied model, and targets: then E has gradients from both ends."""
     return tied(inputs) | {"targets": np.roll(inputs["ids"], -1, axis=1)}
+
+
+def of_the_loss(name, prop, weight=0.5):
+    """The same property of the loss."""
+    return Property(
+        name,
+        lambda c, inputs: prop.calls(c, with_targets(inputs)),
+        lambda c, inputs, answers: prop.verdict(c, with_targets(inputs), answers),
+        weight,
+        exact=True,
+    )
 
 
 def _nothing_left(inputs):
@@ -131,6 +137,30 @@ DROPOUT = dropout(
     left=_nothing_left,
     says="In training mode, with dropout close to 1, nothing should reach the stream.",
     look="Drop from the embedded tokens; the blocks get config.dropout for what they write.",
+)
+
+TINY = 0.01  # its variance is of the size of eps: so LayerNorm lets its size be seen
+
+
+def _one_number(inputs, size):
+    """All that the stream holds is one small number at one place of each position."""
+    state = {n: v * (n not in ("E", "P") and "blocks" not in n) for n, v in inputs["state"].items()}
+    state["P"][:, 1] = TINY * size
+    return inputs | {"state": state}
+
+
+FACTOR = rescaled(
+    {"entries of the embedded tokens": _one_number},
+    at_rate=lambda inputs, rate: inputs | {"init": inputs["init"] | {"dropout": rate}},
+    rows="ids",
+    look="Drop from the sum of both embeddings, with nn.Dropout: it divides by 1 - p.",
+)
+
+one_token = property_of(
+    lambda c, inputs: inputs | {"ids": inputs["ids"][:1, :1]},
+    "one sequence of one token",
+    SQUEEZE,
+    weight=0.5,
 )
 
 VALUES = oracle.deviations(2)
@@ -149,13 +179,14 @@ PROPERTIES = (
         "made, it cannot reach them.",
     ),
     *DROPOUT,
+    FACTOR,
     unchanged,
-    Property(any_device.name, any_device.calls, _any_device, weight=any_device.weight),
+    any_device,
+    any_order,
+    keeps_dtype,
+    one_token,
     gradients,
-    Property(
-        "gradients of the loss, tied",
-        lambda c, inputs: gradients.calls(c, with_targets(inputs)),
-        lambda c, inputs, answers: gradients.verdict(c, with_targets(inputs), answers),
-        exact=True,
-    ),
+    of_the_loss("gradients of the loss, tied", gradients, weight=1.0),
+    of_the_loss("the loss of targets that are not contiguous", any_order),
+    of_the_loss("the type of the loss", keeps_dtype),
 )

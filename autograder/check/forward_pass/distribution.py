@@ -6,7 +6,9 @@ from array_api_compat import array_namespace
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, batch_dims, sums_to_one
+from autograder.check.properties import sums_to_one, unchanged
+from autograder.check.tensors import any_device, any_order, keeps_dtype
+from autograder.check.varied import batch_dims
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
 
@@ -36,7 +38,7 @@ NEXT_TOKEN_DISTRIBUTION = Component(
     properties=(
         sums_to_one(-1, None, "rows", "Softmax along the vocabulary, the last axis."),
         *batch_dims("logits"),
-        *COMMON,
+        *(unchanged, any_device, any_order, keeps_dtype),  # it is not for training: no gradients
     ),
     mistakes=(
         Mistake(

@@ -8,7 +8,8 @@ from array_api_compat import array_namespace
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, batch_dims
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims, first_only
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
 
@@ -54,7 +55,11 @@ CROSS_ENTROPY = Component(
     "cross_entropy",
     fixtures,
     oracle.cross_entropy,
-    properties=(*batch_dims("logits", "targets"), *COMMON),
+    properties=(
+        *batch_dims("logits", "targets"),
+        first_only("sequences of one token", "logits", "targets", axis=1),
+        *COMMON,
+    ),
     mistakes=(
         Mistake(
             "sum",

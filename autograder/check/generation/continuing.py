@@ -7,7 +7,10 @@ import numpy as np
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property, failure
 from autograder.check.draw import choice, normal
 from autograder.check.generation.sampling import FREQUENCIES, MANY, outside
-from autograder.check.properties import property_of, unchanged
+from autograder.check.properties import unchanged
+from autograder.check.tensors import any_device
+from autograder.check.varied import SQUEEZE, property_of
+from autograder.check.mode import parts_restored
 from autograder.check.randomness import generator_decides, same
 from autograder.judge import Trouble
 from autograder.oracle import generation as oracle
@@ -70,7 +73,7 @@ def generating(inputs: Inputs) -> Call:
 
 def read_ids(inputs: Inputs, value):
     """The ids and the mode afterwards; of many sampled rows, how often each continuation came."""
-    ids, mode, _ = value
+    ids, mode, *_ = value
     prompt, new, n = inputs["prompt"], inputs["new"], inputs["n"]
     (B, T), V = prompt.shape, inputs["table"].shape[-1]
     if n == 1 or not isinstance(ids, np.ndarray):
@@ -135,7 +138,7 @@ def _cold_verdict(c, inputs, answers):
 
 
 def _recorded(c, inputs, answers):
-    _, _, log = answers[0].value
+    _, _, log, _ = answers[0].value
     if any(grad for _, _, grad in log):
         return Trouble(
             "Gradients are recorded while it generates.",
@@ -166,6 +169,19 @@ GENERATE = Component(
             lambda c, i: i | {"new": 0},
             "no new tokens",
             "With max_new_tokens = 0 the prompt comes back.",
+            weight=0.5,
+        ),
+        property_of(
+            lambda c, i: i | {"prompt": i["prompt"][:, :1], "temperature": 0, "n": 1},
+            "a single row of one token",
+            SQUEEZE,
+            weight=0.5,
+        ),
+        parts_restored({"training": True, "temperature": 0, "n": 1}),
+        Property(
+            any_device.name,
+            lambda c, i: any_device.calls(c, i | {"n": 30}),
+            any_device.verdict,
             weight=0.5,
         ),
         Property("temperature 0 leaves nothing to chance", _cold, _cold_verdict, weight=0.5),

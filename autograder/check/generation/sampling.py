@@ -6,7 +6,9 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.properties import any_device, property_of, unchanged
+from autograder.check.properties import unchanged
+from autograder.check.tensors import any_device
+from autograder.check.varied import SQUEEZE, property_of
 from autograder.check.randomness import generator_decides
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form
@@ -117,6 +119,12 @@ SAMPLE_NEXT = Component(
             lambda c, i: i | {"top_k": i["logits"].shape[-1] + 3},
             "top_k larger than the vocabulary",
             "Then it keeps everything: min(top_k, V).",
+            weight=0.5,
+        ),
+        property_of(
+            lambda c, i: i | {"logits": i["logits"][:1], "top_k": 1, "n": 1},
+            "a single row",
+            SQUEEZE,
             weight=0.5,
         ),
         Property("each row is drawn by itself", lambda c, i: [c.call(i)], _rows_differ),

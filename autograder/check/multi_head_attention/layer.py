@@ -8,9 +8,10 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, Property, failure, module
 from autograder.check.draw import choice, normal
-from autograder.check.dropout import dropout
+from autograder.check.dropout import dropout, rescaled
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims, causal, several_lengths
+from autograder.check.properties import COMMON, causal, several_lengths
+from autograder.check.varied import SQUEEZE, batch_dims, property_of
 from autograder.judge import Trouble
 from autograder.oracle import multi_head_attention as oracle
 from autograder.oracle.self_attention import causal_mask
@@ -69,6 +70,33 @@ DROPOUT = dropout(
 )
 
 
+def one_weight(inputs, size):
+    """One head and one position: its only weight is 1, and what it brings is `size` times V."""
+    state = {k: v * (size if k in ("W_V", "b_V") else 1) for k, v in inputs["state"].items()}
+    return inputs | {"init": (inputs["init"][0], 1), "state": state, "x": inputs["x"][:, :1]}
+
+
+FACTOR = rescaled(
+    {"weights": one_weight},
+    at_rate=lambda inputs, rate: inputs | {"init": (*inputs["init"], rate)},
+    rows="x",
+    look="Hand self.dropout to attention, or use torch.dropout: it divides by 1 - p.",
+)
+
+
+def of_heads(name, heads):
+    """The same parameters, cut into another number of heads."""
+    return property_of(
+        lambda c, i: i | {"init": (i["init"][0], heads(i["init"][0]))}, name, SQUEEZE, weight=0.5
+    )
+
+
+EXTREMES = (
+    of_heads("one head", lambda d: 1),
+    of_heads("heads of one column, d_k = 1", lambda d: d),
+)
+
+
 def _made(c, inputs):
     return [Call(init=inputs["init"], probe="multi_head_attention:n_head")]
 
@@ -99,8 +127,10 @@ MULTI_HEAD_ATTENTION = Component(
         causal(),
         several_lengths(),
         *batch_dims("x"),
+        *EXTREMES,
         *COMMON,
         *DROPOUT,
+        FACTOR,
         Property("self.n_head is the number of heads", _made, _keeps_n_head, weight=0.5),
         initial_values(
             (96, 4),

@@ -10,14 +10,17 @@ from array_api_compat import array_namespace
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import choice, normal
 from autograder.check.multi_head_attention.layer import (
+    EXTREMES,
     OWN_ROWS,
     PARAMETERS,
     SIZES,
     layer,
     layer_fixtures,
+    of_heads,
     state_of,
 )
-from autograder.check.properties import COMMON, LEAVE_IT, batch_dims, causal
+from autograder.check.properties import COMMON, LEAVE_IT, causal
+from autograder.check.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.judge.compare import number
 from autograder.oracle import multi_head_attention as oracle
@@ -62,6 +65,7 @@ HEAD_WRITES = Component(
         Property("add up to the layer", lambda c, i: [c.call(i)], _sum_is_output, evidence=True),
         causal(),
         *batch_dims("x"),
+        *EXTREMES,
         *COMMON,
     ),
     mistakes=(
@@ -182,7 +186,7 @@ ABLATE_HEAD = Component(
     ablate_fixtures,
     _ablate,
     call=on_layer,
-    properties=(causal(), *batch_dims("x"), *COMMON),
+    properties=(causal(), *batch_dims("x"), of_heads("heads of one column, d_k = 1", int), *COMMON),
     mistakes=(
         Mistake(
             "b_O_removed",

@@ -9,7 +9,8 @@ from array_api_compat import array_namespace
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice, normal
 from autograder.check.multi_head_attention.layer import CUT, SIZES
-from autograder.check.properties import COMMON, batch_dims, causal
+from autograder.check.properties import COMMON, causal
+from autograder.check.varied import SQUEEZE, batch_dims, first_only, property_of
 from autograder.oracle import multi_head_attention as oracle
 
 # ------------------------------------------------------------------ split_heads
@@ -42,7 +43,17 @@ SPLIT_HEADS = Component(
     "split_heads",
     split_fixtures,
     oracle.split_heads,
-    properties=(causal(), *batch_dims("x"), *COMMON),
+    properties=(
+        causal(),
+        *batch_dims("x"),
+        property_of(
+            lambda c, i: i | {"n_head": i["x"].shape[-1]},
+            "heads of one column, d_k = 1",
+            SQUEEZE,
+            weight=0.5,
+        ),
+        *COMMON,
+    ),
     mistakes=(
         Mistake(
             "no_transpose",
@@ -105,7 +116,12 @@ MERGE_HEADS = Component(
     "merge_heads",
     merge_fixtures,
     oracle.merge_heads,
-    properties=(causal(), *batch_dims("x"), *COMMON),
+    properties=(
+        causal(),
+        *batch_dims("x"),
+        first_only("heads of one column, d_k = 1", "x", axis=-1),
+        *COMMON,
+    ),
     mistakes=(
         Mistake(
             "no_transpose",

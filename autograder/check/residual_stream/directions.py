@@ -9,7 +9,8 @@ from array_api_compat import array_namespace
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import choice, normal
-from autograder.check.properties import property_of, python_numbers, unchanged
+from autograder.check.properties import python_numbers, unchanged
+from autograder.check.varied import property_of
 from autograder.oracle import residual_stream as oracle
 
 

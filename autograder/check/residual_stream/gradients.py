@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, Property, failure
 from autograder.check.draw import normal
-from autograder.check.properties import property_of, python_numbers, unchanged
+from autograder.check.properties import python_numbers, unchanged
+from autograder.check.varied import property_of
 from autograder.check.residual_stream.sublayers import call_with, silent, sizes, stack
 from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle

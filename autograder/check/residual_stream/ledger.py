@@ -9,7 +9,8 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import normal
-from autograder.check.properties import COMMON, batch_dims, property_of
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims, property_of
 from autograder.check.residual_stream.sublayers import call_with, once, sizes, stack
 from autograder.judge import Trouble
 from autograder.judge.compare import number

@@ -6,7 +6,8 @@ from functools import partial
 
 from autograder.check.component import Component, Fixture, Mistake
 from autograder.check.draw import normal
-from autograder.check.properties import COMMON, batch_dims, property_of
+from autograder.check.properties import COMMON
+from autograder.check.varied import batch_dims, property_of
 from autograder.check.residual_stream.sublayers import call_with, once, silent, sizes, stack
 from autograder.oracle import residual_stream as oracle
 

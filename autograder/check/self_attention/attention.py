@@ -15,7 +15,8 @@ from autograder.check.component import (
     failure,
 )
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, batch_dims, causal, sums_to_one
+from autograder.check.properties import COMMON, causal, sums_to_one
+from autograder.check.varied import batch_dims
 from autograder.check.self_attention.mask import MASK
 from autograder.judge import Trouble
 from autograder.judge.compare import form
@@ -56,10 +57,20 @@ def _with_dropout(c, inputs):
     one = np.eye(K.shape[-2], dtype=np.float32)
     V = np.broadcast_to(np.hstack([one, one]), (*K.shape[:-1], 2 * len(one)))
     wide = [np.tile(x, (60, 1, 1)) for x in (Q, K, V)]
-    return [Call(args=(*wide, None, p)) for p in RATES]
+    return [Call(args=(*wide, mask, p)) for mask in (None, inputs["mask"]) for p in RATES]
 
 
 def _dropout_verdict(c, inputs, answers):
+    """Without a mask, and with one."""
+    n = len(RATES)
+    plain = _dropped(c, inputs, answers[:n])
+    trouble = plain or _dropped(c, inputs, answers[n:])
+    if plain or not trouble:
+        return trouble
+    return replace(trouble, what=f"Where there is a mask: {trouble.what}")
+
+
+def _dropped(c, inputs, answers):
     """Everything is compared with the student's own results at rate 0, right or wrong."""
     T, S = inputs["Q"].shape[-2], inputs["K"].shape[-2]
     shapes = tuple(np.empty((60 * len(inputs["Q"]), T, n)) for n in (2 * S, S))

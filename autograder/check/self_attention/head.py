@@ -12,7 +12,8 @@ from autograder.check.component import (
 )
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON, batch_dims, causal, several_lengths
+from autograder.check.properties import COMMON, causal, several_lengths
+from autograder.check.varied import batch_dims
 from autograder.check.self_attention.attention import power_of_d_k
 from autograder.oracle import self_attention as oracle
 

@@ -19,7 +19,8 @@ from autograder.judge import Trouble
 from autograder.judge.compare import kind
 from autograder.oracle import self_attention as oracle
 from autograder.probes import Call
-from autograder.probes.plain import OnMeta
+from autograder.probes.elsewhere import ELSEWHERE
+from autograder.probes.plain import OnOther
 
 
 def mask_fixtures(rng):
@@ -37,17 +38,29 @@ def _additive(c, inputs, answers):
     return None
 
 
-def _on_meta(c, inputs):
-    return [Call(args=(inputs["T"],), kwargs={"device": "meta"}, device="meta")]
+def _narrow(c, inputs, answers):
+    """Whatever it is added to keeps its type: none is wider than the usual float32."""
+    dtype = answers[0].value.dtype
+    if np.result_type(dtype, np.float32) == np.float32:
+        return None
+    return Trouble(
+        f"The mask is {dtype}: scores of float32 to which it is added become {dtype} too.",
+        look="torch.full and torch.zeros make float32 by default; NumPy makes float64.",
+    )
+
+
+def _away(c, inputs):
+    return [Call(args=(inputs["T"],), kwargs={"device": ELSEWHERE}, device=ELSEWHERE)]
 
 
 def _device_verdict(c, inputs, answers):
     (answer,) = answers
     look = "Hand device on to the function that makes the tensor: device=device."
     if answer.failure:
-        return replace(failure(answer, 'with device="meta"'), look=look)
-    if not isinstance(answer.value, OnMeta):
-        return Trouble(f'With device="meta" it returns {kind(answer.value)} on the CPU.', look=look)
+        return replace(failure(answer, "on a device other than the CPU"), look=look)
+    if not isinstance(answer.value, OnOther):
+        said = f"For another device it returns {kind(answer.value)} on the CPU."
+        return Trouble(said, look=look)
     return None
 
 
@@ -58,7 +71,8 @@ CAUSAL_MASK = Component(
     MASK,
     properties=(
         Property("is added to the scores", lambda c, i: [c.call(i)], _additive),
-        Property("is made on the given device", _on_meta, _device_verdict, weight=0.5),
+        Property("is float32", lambda c, i: [c.call(i)], _narrow, weight=0.5),
+        Property("is made on the given device", _away, _device_verdict, weight=0.5),
     ),
     mistakes=(
         Mistake(

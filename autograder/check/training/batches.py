@@ -6,7 +6,9 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.properties import any_device, property_of, unchanged
+from autograder.check.properties import unchanged
+from autograder.check.tensors import any_device
+from autograder.check.varied import SQUEEZE, property_of
 from autograder.check.randomness import generator_decides
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form
@@ -75,6 +77,17 @@ def _rows_differ(c, inputs, answers):
     return None
 
 
+def _same_type(c, inputs, answers):
+    wanted = inputs["data"].dtype
+    for name, rows in zip("xy", answers[0].value):
+        if rows.dtype != wanted:
+            return Trouble(
+                f"The batch {name} is {rows.dtype}, where data is {wanted}.",
+                look="Leave the type of the ids as it is: looking things up with them needs int64.",
+            )
+    return None
+
+
 GET_BATCH = Component(
     "get_batch",
     fixtures,
@@ -89,6 +102,16 @@ GET_BATCH = Component(
             "It holds one window and its target: the only place to start is 0.",
             weight=0.5,
         ),
+        property_of(
+            lambda c, i: i | {"data": i["data"][: i["T"] + 1], "batch_size": 1},
+            "a batch of one",
+            SQUEEZE,
+            weight=0.5,
+        ),
+        property_of(
+            lambda c, i: i | {"T": 1}, "windows of a single token, T = 1", SQUEEZE, weight=0.5
+        ),
+        Property("keeps the type of data", lambda c, i: [c.call(i)], _same_type, weight=0.5),
         generator_decides(2.0, batch_size=40),
         unchanged,
         any_device,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
 from autograder.check.draw import choice, normal
-from autograder.check.properties import property_of, python_numbers
+from autograder.check.properties import python_numbers
+from autograder.check.tensors import works_away
+from autograder.check.varied import property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form, kind
 from autograder.oracle import training as oracle
@@ -30,16 +34,19 @@ def shapes_of_gpt2(V: int, T: int, d: int, n_layer: int) -> dict[str, tuple[int,
 def groups_fixtures(rng):
     V, T, d, wd = choice(rng, (11, 5, 4, 0.07), (9, 7, 6, 0.13), (13, 6, 2, 0.21))
 
-    def model(shapes, aliases=None):
+    def model(shapes, aliases=None, fresh=False):
         values = {name: normal(rng, *shape) for name, shape in shapes.items()}
+        if fresh:  # then many parameters hold the same numbers
+            start = {n: np.full_like(v, n.endswith("gamma")) for n, v in values.items()}
+            values |= {n: v for n, v in start.items() if v.ndim == 1}
         return {"values": values, "aliases": aliases or {}, "weight_decay": wd}
 
     return [
-        Fixture("one linear map", model({"W": (d, 3), "b": (3,)}), weight=1.0),
+        Fixture("one, two and three axes", model({"W": (d, 3), "b": (3,), "K": (2, d, 3)})),
         Fixture(
             "a table used twice", model({"E": (V, d), "b": (V,)}, {"head.W_U": "E"}), weight=1.0
         ),
-        Fixture("the parameters of a GPT-2", model(shapes_of_gpt2(V, T, d, 2)), weight=3.0),
+        Fixture("a fresh GPT-2", model(shapes_of_gpt2(V, T, d, 2), fresh=True), weight=3.0),
     ]
 
 
@@ -53,6 +60,13 @@ def read_groups(inputs: Inputs, value):
         )
     if not all(isinstance(g, dict) and fields <= set(g) for g in value):
         return Trouble('Each group should be a dict with the keys "params" and "weight_decay".')
+    once = [g["params"] for g in value if not isinstance(g["params"], tuple)]
+    if once:
+        return Trouble(
+            f'What stands under "params" should be a list, and is {kind(once[0])}.',
+            "It can be gone through only once: from the second step on, nothing would be trained.",
+            "Square brackets make a list, [p for p in ...]; list(...) makes one of the others.",
+        )
     listed = [name for group in value for name in group["params"]]
     if None in listed:
         return Trouble(
@@ -68,7 +82,14 @@ def read_groups(inputs: Inputs, value):
         )
     absent = [name for name in inputs["values"] if name not in listed]
     if absent:
-        return Trouble(f"No group holds {', '.join(absent[:4])}: it would not be trained.")
+        twins = [
+            n for n in listed if np.array_equal(inputs["values"][n], inputs["values"][absent[0]])
+        ]
+        return Trouble(
+            f"No group holds {', '.join(absent[:4])}: it would not be trained.",
+            f"{absent[0]} holds the same numbers as {twins[0]}, but is another one." * bool(twins),
+            "Parameters are the same if they are one object: compare with `is`." * bool(twins),
+        )
     odd = next((t for g in value if (t := form(g["weight_decay"], 0.0, "a weight_decay"))), None)
     if odd:
         return replace(odd, look="It is a number: 0.0 for no decay.")
@@ -96,6 +117,11 @@ DECAY_GROUPS = Component(
     mistakes=(
         by_rule("all_decay", lambda n, axes: True, "Everything decays, biases and norms too."),
         by_rule("none_decays", lambda n, axes: False, "Nothing decays."),
+        by_rule(
+            "matrices_only",
+            lambda n, axes: axes == 2,
+            "A parameter of three axes does not decay; two or more do.",
+        ),
         by_rule("swapped", lambda n, axes: axes < 2, "The two groups have changed places."),
         by_rule(
             "norms_decay",
@@ -182,6 +208,7 @@ CLIP_GRAD_NORM = Component(
         ),
         Property("leaves the parameters alone", lambda c, i: [c.call(i)], _moved, weight=0.5),
         python_numbers(float, output=0),
+        works_away,
     ),
     mistakes=(
         clip_mistake(

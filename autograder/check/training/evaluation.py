@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.properties import property_of, python_numbers
+from autograder.check.mode import parts_restored
+from autograder.check.properties import python_numbers
+from autograder.check.tensors import works_away
+from autograder.check.varied import property_of
 from autograder.check.training.step import small_model
 from autograder.judge import Trouble
 from autograder.oracle import training as oracle
@@ -43,7 +46,7 @@ def loss_mistake(name, says, look="", **switches):
 
 
 def _recorded(c, inputs, answers):
-    _, _, log = answers[0].value
+    _, _, log, _ = answers[0].value
     if any(grad for _, grad in log):
         return Trouble(
             "Gradients are recorded while it evaluates.",
@@ -69,6 +72,8 @@ ESTIMATE_LOSS = Component(
         ),
         Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
         python_numbers(float, output=0),
+        parts_restored(),
+        works_away,
     ),
     mistakes=(
         loss_mistake(

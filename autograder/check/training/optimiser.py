@@ -6,7 +6,8 @@ import numpy as np
 
 from autograder.check.component import Component, Fixture, Mistake, Property, double
 from autograder.check.draw import choice, normal
-from autograder.check.properties import any_device, unchanged
+from autograder.check.properties import unchanged
+from autograder.check.tensors import any_device
 from autograder.judge.compare import difference, form
 from autograder.oracle import training as oracle
 from autograder.probes import Call

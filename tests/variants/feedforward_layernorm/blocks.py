@@ -168,6 +168,18 @@ def wrong_blocks(right, changes_input):
 
         forward = right
 
+    class DropsWithoutRescaling(Parts):
+        """By hand, and what is kept stays as it was."""
+
+        def drop(self, write):
+            return write * (torch.rand_like(write) >= self.rate) if self.training else write
+
+        forward = right
+
+    class Squeezed(Parts):
+        def forward(self, x):
+            return right(self, x).squeeze()
+
     class DropsTheStream(Parts):
         def forward(self, x):
             return F.dropout(right(self, x), self.rate, self.training)
@@ -196,6 +208,8 @@ def wrong_blocks(right, changes_input):
         "never drops": NeverDrops,
         "attention without the rate": NotHandedOn,
         "drops the stream": DropsTheStream,
+        "kept writes as they were": DropsWithoutRescaling,
+        "squeeze": Squeezed,
         "two results": Pair,
         "sees the future": SeesTheFuture,
         "n_head ignored": WithoutTheHeads,

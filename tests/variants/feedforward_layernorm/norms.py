@@ -54,6 +54,31 @@ class NormInFloat64(Norm):
         return (self.gamma * z + self.beta).to(x.dtype)
 
 
+class NormInFloat32(NormByVar):
+    """Always computes in float32, and stays there."""
+
+    def forward(self, x):
+        return F.layer_norm(x.float(), self.gamma.shape, self.gamma.float(), self.beta.float())
+
+
+class NormByView(NormByVar):
+    def forward(self, x):
+        return super().forward(x.view(-1, x.shape[-1])).view(x.shape)
+
+
+class NormSqueezed(NormByVar):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
+class NormWithPlainEps(NormByVar):
+    """eps as a plain tensor of d entries: it stays where the module was made."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__(d_model, eps)
+        self.eps = torch.full((1,), eps)
+
+
 class NormOfPlainTensors(NormByVar):
     def __init__(self, d_model, eps=1e-5):
         nn.Module.__init__(self)
@@ -173,6 +198,10 @@ RIGHT = {
 
 WRONG = {
     "LayerNorm": {
+        "float32": NormInFloat32,
+        "view": NormByView,
+        "squeeze": NormSqueezed,
+        "eps is a plain tensor": NormWithPlainEps,
         "no parameters": NormOfPlainTensors,
         "weight and bias": NormWithTheirNames,
         "statistics cut the graph": NormDetachedStatistics,
