@@ -360,6 +360,119 @@ def test_a_refusal_names_component_notebook_and_cause(only, student, three, comp
     assert problem.notebook.endswith("03_self_attention/self_attention.ipynb")
 
 
+USES = "def softmax(x, dim=-1):\n    return [n for n in NAMES] and x.softmax(dim)"
+REGISTER = "NAMES = {}\n\n\ndef register(f):\n    NAMES[f.__name__] = f\n    return f"
+NAMED = """\
+NAMES = {}
+
+
+def register(name):
+    def add(f):
+        NAMES.setdefault(name, f)
+        return f
+    return add"""
+PATCH = """\
+def patch(cls):
+    def add(f):
+        setattr(cls, f.__name__, f)
+        return f
+    return add"""
+BASE = """\
+NAMES = []
+
+
+class Base:
+    def __init_subclass__(cls):
+        NAMES.append(cls)"""
+CLASS = "class Soft:\n    dim = -1\n\n    def __call__(self, x):\n        return x"
+SOFT = "def softmax(x, dim=-1):\n    return Soft()(x)"
+
+
+@pytest.mark.parametrize(
+    "cells, statement, says",
+    [
+        (["NAMES = []", "NAMES.append('a')", USES], "NAMES.append('a')", "changed"),
+        (["NAMES = [[]]", "NAMES[0].append('a')", USES], "NAMES[0].append('a')", "changed"),
+        (["NAMES = {}", "NAMES |= {'a': 1}", USES], "NAMES |= {'a': 1}", "changed"),
+        (["NAMES = {}", "NAMES['a'] = 1", USES], "NAMES['a'] = 1", "changed"),
+        (["NAMES = {}", "_ = NAMES.setdefault('a', 1)", USES], "_ = NAMES.setdefault", "changed"),
+        (["NAMES = []", "for i in range(3):\n    NAMES.append(i)", USES], "NAMES.append(i)", "chan"),
+        (["NAMES = [2, 1]", "import random\nrandom.shuffle(NAMES)", USES], "shuffle(", "changed"),
+        (["NAMES = torch.zeros(2)", "NAMES.fill_(1)", USES], "NAMES.fill_(1)", "changed"),
+        (["NAMES = torch.zeros(2)", "nn.init.ones_(NAMES)", USES], "ones_(NAMES)", "changed"),
+        (["NAMES = [1]", "del NAMES[0]", USES], "del NAMES[0]", "changed"),
+        ([CLASS, "setattr(Soft, 'dim', 0)", SOFT], "setattr(Soft, 'dim', 0)", "into the class"),
+        ([CLASS, "Soft.dim = 0", SOFT], "Soft.dim = 0", "into the class"),
+        ([CLASS, "def f(self, x):\n    pass", "Soft.__call__ = f", SOFT], "Soft.__call__ = f", ""),
+        ([CLASS, "for n in 'ab':\n    setattr(Soft, n, 1)", SOFT], "setattr(Soft, n, 1)", ""),
+        ([CLASS, "del Soft.dim", SOFT], "del Soft.dim", "changed"),
+        ([CLASS, PATCH, "@patch(Soft)\ndef __call__(self, x):\n    return 0", SOFT],
+         "@patch(Soft)` on `__call__", "does not come along"),
+        ([REGISTER, "@register\ndef gelu(x):\n    return x", USES], "@register` on `gelu", "filled"),
+        ([NAMED, "@register('a')\ndef gelu(x):\n    return x", USES], "@register('a')` on", "filled"),
+        ([REGISTER, "register(max)", USES], "register(max)", "`register` does not come along"),
+        ([NAMED, "register('a')(max)", USES], "register('a')(max)", "filled"),
+        ([BASE, "class Gelu(Base):\n    pass", USES], "class Gelu(Base):", "filled"),
+        (["NAMES = []", "@NAMES.append\ndef gelu(x):\n    pass", USES], "@NAMES.append", "filled"),
+        (["NAMES = []", "def fill():\n    _fill()", "def _fill():\n    NAMES.append(1)", "fill()",
+          USES], "fill()", "filled"),
+        (["NAMES = []", "def fill(x, to):\n    to.append(x)", "fill(1, to=NAMES)", USES],
+         "fill(1, to=NAMES)", "changed"),
+        (["NAMES = 1", "def fill():\n    global NAMES\n    NAMES = [2]", "fill()", USES],
+         "fill()", "filled"),
+        (["NAMES = [1]", "NAMES = list(map(str, NAMES))", USES], "NAMES = list(map(", "bound anew"),
+        (["NAMES = [1]", "NAMES = NAMES + [2]", USES], "NAMES = NAMES + [2]", "bound anew"),
+        (["NAMES = [1]", "for NAMES in [2], [3]:\n    pass", USES], "for NAMES in", "bound anew"),
+        (["NAMES = [1]", "print(NAMES := [2])", USES], "print(NAMES := [2])", "bound anew"),
+        ([SOFTMAX, "softmax = torch.compile(softmax)"], "softmax = torch.compile(softmax)", "anew"),
+        (["NAMES = 1" + " + 1" * 900, USES], "", "nested too deeply"),
+    ],
+)  # fmt: skip
+def test_what_a_cell_does_to_a_definition_is_named(only, student, cells, statement, says):
+    """Its code would be lost, so the refusal names it, its cell, and what to do."""
+    only("softmax")
+    names = [f"cell-{i}" for i in range(len(cells))]
+    got = assemble(student({"setup": SETUP} | dict(zip(names, cells))))
+    (problem,) = got.problems
+    assert statement in problem.reason and says in problem.reason, problem.reason
+    assert "cell " in problem.reason and problem.notebook.endswith("self_attention.ipynb")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["NAMES = []", "NAMES.append(1)", "NAMES = [1]", USES],
+        ["NAMES = [1]", "print(NAMES.index(1), len(NAMES), sorted(NAMES))", USES],
+        ["NAMES = [1]", "print([NAMES for NAMES in 'ab'], lambda: NAMES.append(1))", USES],
+        ["NAMES = [1]", "def other(NAMES):\n    NAMES.append(1)", "other([])", USES],
+        [
+            "NAMES = {}",
+            USES.replace("return", "NAMES[0] = x\n    return"),
+            "softmax(torch.ones(2))",
+        ],
+        [REGISTER, "@register\ndef gelu(x):\n    return x", USES.replace("[n", "gelu and [n")],
+        ["NAMES = []", USES, "import sys\nsys.path.append('.')", "torch.manual_seed(NAMES)"],
+        [SOFTMAX, "softmax = softmax(torch.ones(3))", "import numpy\nnumpy.random.seed(0)"],
+        [BASE.replace("_subclass", ""), "class Gelu(Base):\n    pass", USES],
+        [SOFTMAX, "x = torch.relu_(torch.ones(1))\nx.add_(torch.ones(1))"],
+        [SOFTMAX, "import os\nold = os.environ.pop('OLD', torch.ones(1))\nos.path.x = torch"],
+        ["losses = []", SOFTMAX, "losses.append(softmax(torch.ones(2)))\nlosses.sort()"],
+    ],
+)
+def test_what_leaves_the_definitions_alone_is_no_refusal(only, student, cells):
+    only("softmax")
+    names = [f"cell-{i}" for i in range(len(cells))]
+    assert assemble(student({"setup": SETUP} | dict(zip(names, cells)))).problems == ()
+
+
+def test_a_constant_set_twice_is_told_where_its_user_fails(only, student):
+    only("softmax", checked=True)
+    wrong = "def softmax(x, dim=-1):\n    return x.softmax(dim) * SCALE"
+    cells = {"setup": SETUP, "a": "SCALE = 1.0", "softmax": wrong, "b": "SCALE = 2.0"}
+    reason = reasons(assemble(student(cells)))["softmax"]
+    assert "`SCALE` is set again by cell 4 (`SCALE = 2.0`), and that value counts" in reason
+
+
 def test_all_causes_at_once(only, student):
     """A whole chapter that is missing does not hide what else is needed."""
     only("MultiHeadAttention")

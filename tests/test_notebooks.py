@@ -162,8 +162,9 @@ def test_a_name_changed_elsewhere_is_known():
     got = defined(
         "N = 3", "N += 1", "class A:\n    pass", "A.f = lambda self: 1", "D = {}\nD[1] = 2"
     )
-    assert got.computed == {"N": 2, "A": 4, "D": 5}
-    assert defined("class A:\n    pass", "class A(A):\n    pass").computed == {"A": 2}
+    assert {name: change.cell for name, change in got.computed.items()} == {"N": 2, "A": 4, "D": 5}
+    got = defined("class A:\n    pass", "class A(A):\n    pass").computed
+    assert str(got["A"]) == "cell 2 (`class A(A):`)"
 
 
 @pytest.mark.parametrize(

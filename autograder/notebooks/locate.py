@@ -47,9 +47,10 @@ def _why_missing(notebook: CourseNotebook, component: str) -> str:
     if component in found.found:
         return "the notebook imports it and does not define it"
     if component in found.computed:
+        change = found.computed[component]
         return (
-            f"cell {found.computed[component]} makes it by running code: define it at the top "
-            "level of a cell"
+            f"cell {change.cell} makes it by running code (`{change.statement}`): define it at the "
+            "top level of a cell"
         )
     return "the notebook does not define it"
 

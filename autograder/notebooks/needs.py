@@ -23,6 +23,7 @@ class Needs:
     definitions: dict[str, Definition] = field(default_factory=dict)
     outside: list[str] = field(default_factory=list)  # names at which the search was to stop
     faults: list[str] = field(default_factory=list)  # names that no definition explains
+    doubts: list[str] = field(default_factory=list)  # what to know where a check fails
 
 
 def needs(
@@ -52,6 +53,11 @@ def needs(
             result.definitions[name] = definition
             if definition.kind != "import":
                 queue += [(r.name, name) for r in uses(text(definition))]
+    for name in result.definitions:
+        result.faults += _unfilled(found, name, {*result.definitions, *result.outside})
+        if name in found.replaced:
+            change = found.replaced[name]
+            result.doubts.append(f"`{name}` is set again by {change}, and that value counts")
     return result
 
 
@@ -84,19 +90,41 @@ def uses(source: str) -> list[Reference]:
 
 
 def _fault(found: Definitions, name: str, user: str, definition: Definition | None) -> str:
-    if definition and name in found.computed:
-        return f"`{name}` is changed by cell {found.computed[name]}, outside of its definition"
+    change = found.computed.get(name)
+    if definition and change and change.again:
+        other = {"constant": "give one of the two another name"}
+        advice = other.get(definition.kind, "write that into the definition, as a decorator say")
+        return f"`{name}` is bound anew by {change}: {advice}"
+    if definition and change:
+        return f"`{name}` is changed by {change}, outside of its definition: {_advice(definition)}"
     if definition:
         return ""
     start = f"`{user}` uses `{name}`" if user else f"`{name}` is needed"
     if name in found.broken:
         return f"{start}, but {found.broken[name]}"
-    if name in found.computed:
+    if change:
         return (
-            f"{start}, which is no definition but a value that cell {found.computed[name]} "
-            "computes: hand it over as an argument"
+            f"{start}, which is no definition but a value that cell {change.cell} computes "
+            f"(`{change.statement}`): hand it over as an argument"
         )
     return f"{start}, which the notebook does not define"
+
+
+def _advice(definition: Definition) -> str:
+    return {
+        "constant": "write the value that it has in the end where it is defined",
+        "import": "take that out, for definitions alone come along",
+    }.get(definition.kind, f"write that into the {definition.kind}")
+
+
+def _unfilled(found: Definitions, name: str, along: set[str]) -> list[str]:
+    """What fills it in the notebook and does not come along with it."""
+    return [
+        f"`{name}` is filled by {change}, and `{by}` does not come along, for nothing here uses it "
+        f"by its name: write what `{name}` holds where it is defined"
+        for by, change in found.filled.get(name, {}).items()
+        if by not in along
+    ]
 
 
 def _from_star(found: Definitions, name: str) -> Definition | None:

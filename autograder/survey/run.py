@@ -84,7 +84,7 @@ def _judge(place: Place, need: Needs, outcome: Outcome) -> Verdict:
         return _verdict(place, "wrong", (failed + need.faults)[0], remarks)
     if not answer["started"]:
         return _verdict(place, "not started", "", remarks)
-    return _verdict(place, "wrong", answer["why"], remarks)
+    return _verdict(place, "wrong", ". ".join([*need.doubts, answer["why"]]), remarks)
 
 
 def _verdict(place: Place, status: str, why: str, remarks: tuple[str, ...] = ()) -> Verdict:
