@@ -94,9 +94,10 @@ def train_step(
 @torch.inference_mode()
 def estimate_loss(model: nn.Module, batches) -> float:
     """Mean loss per token over the (x, y) batches without dropout; the model's mode is restored."""
-    mode = model.training
+    modes = {part: part.training for part in model.modules()}
     model.eval()
     nats = [(y.numel() * model.loss(x, y).double(), y.numel()) for x, y in batches]
-    model.train(mode)
+    for part, mode in modes.items():
+        part.training = mode
     total, count = map(sum, zip(*nats))
     return float(total / count)
