@@ -75,7 +75,9 @@ def main(argv: list[str] | None = None) -> int:
         try:
             with _terminated():
                 return args.run(args)
-        except SystemExit:  # of a student's file: it must not pass for a verdict
+        except SystemExit as end:  # of a student's file: it must not pass for a verdict
+            if isinstance(end.__context__, BrokenPipeError):  # rich ends a command so
+                return 1
             return _fail("the code that was run calls exit(): take that out.")
     except ModuleNotFoundError as error:
         if error.name and error.name.split(".")[0] == "autograder":

@@ -475,6 +475,17 @@ def test_a_command_that_a_students_code_ends_is_no_verdict(monkeypatch, capsys, 
     assert "calls exit()" in capsys.readouterr().err
 
 
+def test_a_reader_who_leaves_is_no_fault_of_the_code(tmp_path):
+    """`autograder check . | head -1`."""
+    path = save(tmp_path / "self_attention.ipynb", {"softmax": stub(SOFTMAX)})
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "autograder", "check", str(path)]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_an_ascii_terminal_is_no_error(tmp_path):
     """Letters that the output lacks come out escaped."""
     save(tmp_path / "größe ∞.ipynb", {"setup": "import math"})

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 import torch
 from rich.console import Console
 
-from autograder.conform.process import rows_of
+from autograder.conform.process import PUBLISHED, rows_of
 from autograder.conform.published import GROUP
 from autograder.conform.table import as_json, show
 from autograder.errors import CourseError
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", type=file_name, metavar="FILE", help="write the rows to FILE")
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default="cpu")
-    add_limit(parser, "the import or a single row")
+    add_limit(parser, f"the import or a single row (of --weights: {PUBLISHED} times as long)")
 
 
 def run(args: Namespace) -> int:

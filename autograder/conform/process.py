@@ -8,6 +8,7 @@ from autograder.errors import CourseError
 from autograder.survey.child import ROOT, follow
 
 IMPORT = {"group": "file", "name": "import", "compared": "the file is run once", "tolerance": 0}
+PUBLISHED = 30  # times the limit: ten training steps of GPT-2 small take minutes on a CPU
 LOOK = "loops that may never end; calls of exit() or os._exit(); what the file calls in C"
 
 

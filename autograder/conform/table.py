@@ -11,6 +11,7 @@ from rich.table import Table
 from autograder.conform.causes import causes
 from autograder.conform.row import FAIL, OK, SKIPPED, UNSEEN, Row
 
+FEW = 5  # names that are listed
 STYLE = {OK: "green", FAIL: "bold red", UNSEEN: "yellow", SKIPPED: "dim"}
 
 
@@ -44,7 +45,8 @@ def show(rows: list[Row], title: str, console: Console) -> None:
         elif row.status == SKIPPED:
             skipped.setdefault(row.detail, []).append(row.name)
     for why, names in skipped.items():
-        console.print(f"\n{escape('; '.join(names))}, {SKIPPED}: {escape(why)}.")
+        said = "; ".join(names) if len(names) <= FEW else f"{len(names)} rows"
+        console.print(f"\n{escape(said)}, {SKIPPED}: {escape(why)}.")
     console.print(f"\n{verdict(rows)}")
 
 

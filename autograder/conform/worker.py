@@ -3,10 +3,9 @@
 import os
 from dataclasses import asdict
 
+from autograder.conform.process import PUBLISHED
 from autograder.errors import CourseError
 from autograder.survey.child import work
-
-PUBLISHED = 30  # times the limit: ten training steps of GPT-2 small take minutes on a CPU
 
 
 def main(todo: dict, tell) -> None:
