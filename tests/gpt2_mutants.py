@@ -402,7 +402,7 @@ TRAINING = [
     m("no warm-up", "lr_schedule", ("lr_schedule", "max_lr * (step + 1) / warmup_steps", "max_lr")),
     m("ends at 0", "lr_schedule", ("lr_schedule", "return min_lr +", "return")),
     m("dropout in estimate_loss", "estimate_loss", ("estimate_loss", "model.eval()", "pass")),
-    m("left in evaluation", "estimate_loss", ("estimate_loss", "part.training = True", "pass")),
+    m("left in evaluation", "estimate_loss", ("estimate_loss", "model.train(training)", "pass")),
     m("mean of means", "estimate_loss", ("estimate_loss", "y.numel()", "1")),
 ]
 
@@ -426,7 +426,7 @@ GENERATION = [
         ("sample_next", "p.cumsum(-1) - p >= top_p", "p.cumsum(-1) >= top_p"),
     ),
     m("generate in training mode", "generate: mode", ("generate", "model.eval()", "pass")),
-    m("generate leaves eval mode", "generate: mode", ("generate", "part.training = True", "pass")),
+    m("generate leaves eval mode", "generate: mode", ("generate", "model.train(training)", "pass")),
     m(
         "a cache without an offset",
         "use_cache",

@@ -191,7 +191,7 @@ def test_ctrl_c_before_the_first_step(train, tmp_path, reference_path):
         f"        pathlib.Path({str(mark)!r}).touch()\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
     )
-    evaluation = "    model.eval()\n    total"
+    evaluation = "    training = model.training\n    model.eval()\n    total"
     file = edited(reference_path, tmp_path, evaluation, press + evaluation)
     status, out, _ = train(*TINY, "--out", "stopped", file=file)
     assert status == 130 and "Stopped after step 0; the checkpoint is in stopped." in out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.probes.call import Answer, Call, changed
-from autograder.probes.models import Window, in_mode, modes
+from autograder.probes.models import Window, modes
 from autograder.probes.plain import to_plain, to_tensors
 
 
@@ -14,7 +14,7 @@ def continue_prompt(target: Any, call: Call) -> Answer:
     max_new_tokens; kwargs: those of generate. -> the ids, the mode afterwards, the log, and the parts whose mode is another.
     """
     table, other, training, prompt, new = call.args
-    model = in_mode(Window(table, other), training, call.device)
+    model = Window(table, other).train(training).to(call.device)
     ids = to_tensors(prompt, call.device)
     before, was = {"ids": ids.clone()}, modes(model)
     value = target(model, ids, new, **to_tensors(call.kwargs))

@@ -11,14 +11,6 @@ from torch import Tensor, nn
 from autograder.probes.plain import to_tensors
 
 
-def in_mode(model: nn.Module, training: bool, device: str) -> nn.Module:
-    """The model on that device and in that mode, but for a part that is frozen in evaluation."""
-    model.frozen = nn.Module()
-    model.to(device).train(training)
-    model.frozen.eval()
-    return model
-
-
 def modes(model: nn.Module) -> dict[str, bool]:
     """Whether each part of the model is in training mode; the whole has the name ""."""
     return {name: part.training for name, part in model.named_modules()}

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autograder.probes.call import Answer, Call, changed
-from autograder.probes.models import Named, Small, in_mode, modes
+from autograder.probes.models import Named, Small, modes
 from autograder.probes.plain import to_plain, to_tensors
 
 
@@ -119,7 +119,7 @@ def evaluate(target: Any, call: Call) -> Answer:
     as a list (else as an iterator). -> what was returned, the mode afterwards, the log, and the
     parts whose mode is another."""
     values, batches, keep, training, as_list = call.args
-    model = in_mode(Small(values, keep), training, call.device)
+    model = Small(values, keep).train(training).to(call.device)
     batches, was = [to_tensors(batch, call.device) for batch in batches], modes(model)
     value = target(model, batches if as_list else iter(batches))
     other = tuple(name for name, mode in modes(model).items() if mode != was[name])

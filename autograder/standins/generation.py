@@ -42,7 +42,7 @@ def generate(
 ) -> Tensor:
     # ids (B, T) -> (B, T + max_new_tokens)
     """Continue ids token by token; the model sees the last n_positions. There is no cache here."""
-    modes = {part: part.training for part in model.modules()}
+    mode = model.training
     model.eval()
     prompt = ids.shape[-1]
     ids = F.pad(ids, (0, max_new_tokens))
@@ -50,6 +50,5 @@ def generate(
         seen = ids[:, max(0, end - model.config.n_positions) : end]
         logits = model(seen)[:, -1]
         ids[:, end] = sample_next(logits, temperature, top_k, top_p, generator)
-    for part, mode in modes.items():
-        part.training = mode
+    model.train(mode)
     return ids.clone()

@@ -94,10 +94,9 @@ def train_step(
 @torch.inference_mode()
 def estimate_loss(model: nn.Module, batches) -> float:
     """Mean loss per token over the (x, y) batches without dropout; the model's mode is restored."""
-    modes = {part: part.training for part in model.modules()}
+    mode = model.training
     model.eval()
     nats = [(y.numel() * model.loss(x, y).double(), y.numel()) for x, y in batches]
-    for part, mode in modes.items():
-        part.training = mode
+    model.train(mode)
     total, count = map(sum, zip(*nats))
     return float(total / count)

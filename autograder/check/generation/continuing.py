@@ -10,7 +10,7 @@ from autograder.check.generation.sampling import FREQUENCIES, MANY, outside
 from autograder.check.properties import unchanged
 from autograder.check.tensors import any_device
 from autograder.check.varied import SQUEEZE, property_of
-from autograder.check.mode import RESTORE, parts_restored
+from autograder.check.mode import parts_restored
 from autograder.check.randomness import generator_decides, same
 from autograder.judge import Trouble
 from autograder.oracle import generation as oracle
@@ -149,6 +149,7 @@ def _recorded(c, inputs, answers):
 
 
 CROP = "Hand the model ids[:, -n_positions:], and append to the whole ids."
+RESTORE = "Remember model.training at the start, and hand it to model.train(...) at the end."
 COUNT = "The result has T + max_new_tokens columns."
 GENERATE = Component(
     "generate",
@@ -176,7 +177,7 @@ GENERATE = Component(
             SQUEEZE,
             weight=0.5,
         ),
-        *parts_restored({"training": True, "temperature": 0, "n": 1}),
+        parts_restored({"training": True, "temperature": 0, "n": 1}),
         Property(
             any_device.name,
             lambda c, i: any_device.calls(c, i | {"n": 30}),

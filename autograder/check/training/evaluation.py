@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component, Fixture, Mistake, Property
 from autograder.check.draw import choice
-from autograder.check.mode import RESTORE, parts_restored
+from autograder.check.mode import parts_restored
 from autograder.check.properties import python_numbers
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of
@@ -72,7 +72,7 @@ ESTIMATE_LOSS = Component(
         ),
         Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
         python_numbers(float, output=0),
-        *parts_restored(),
+        parts_restored(),
         works_away,
     ),
     mistakes=(
@@ -85,13 +85,13 @@ ESTIMATE_LOSS = Component(
         loss_mistake(
             "stays_in_eval",
             "The model stays in evaluation mode: it would go on training without dropout.",
-            RESTORE,
+            "Remember model.training at the start, and hand it to model.train(...) at the end.",
             mode=False,
         ),
         loss_mistake(
             "always_train_after",
             "It puts the model into training mode, even if it was not in it before.",
-            RESTORE,
+            "Remember model.training at the start, and hand it to model.train(...) at the end.",
             mode=True,
         ),
         loss_mistake(
