@@ -28,7 +28,8 @@ def test_a_tale_is_whole():
     for words, steps in TALES:
         assert words[0] == tales.START and words.count(tales.START) == 1
         assert words[-3:] == ["the", "end", "."]
-        assert len(words) == len(steps) < 100
+        assert len(words) == len(steps)
+    assert sum(len(words) for words, _ in TALES) / len(TALES) < 70
     assert " ".join(TALES[0][0]).startswith("<s> a tale of ")
 
 
@@ -79,7 +80,7 @@ def test_floor_is_the_mean_surprise_and_no_counting_reader_beats_it():
     assert 0.5 < floor < trigram - 0.15
 
 
-@pytest.mark.parametrize("ability, least", [("look-up", 0.2), ("copy", 0.15), ("fact", 0.01)])
+@pytest.mark.parametrize("ability, least", [("look-up", 0.2), ("copy", 0.2), ("fact", 0.01)])
 def test_each_ability_lowers_the_loss(ability, least):
     lost = sum(
         math.log(step.probs[word] / step.blind[word])
@@ -96,10 +97,49 @@ def test_a_fact_takes_age_and_animal_together():
         assert len({animal for _, animal in eaters}) == 2
 
 
-def test_who_has_what_follows_the_tale():
-    words = next(
-        words for words, _ in TALES if "sees" in words and "finds" in words and "has" in words
-    )
-    at = words.index("sees")
-    _, thing, finder = words[at + 1 : at + 4]
-    assert thing in tales.THINGS and finder in words[:at] and words[at + 4] == "finds"
+def test_a_thing_is_always_with_its_owner():
+    for words, steps in TALES:
+        owner = {words[i]: words[i + 1] for i in (5, 10)}  # the kite anna has and the map ben has
+        assert set(owner) <= set(tales.THINGS) and set(owner.values()) <= set(tales.NAMES)
+        for i, word in enumerate(words):
+            if word == "that":
+                thing, who = words[i + 1 : i + 3]
+                assert owner[thing] == who and words[i + 3] == "has"
+                assert steps[i + 1].probs == {name: 0.5 for name in owner}
+                assert steps[i + 2] == tales.Step({who: 1.0}, "copy", steps[i + 2].blind)
+
+
+def test_a_song_has_its_couplets_and_no_order():
+    """Each is sung first by chance, and afterwards every time with the same second word."""
+    sung, after = 0, Counter()
+    for words, steps in TALES:
+        couplets, before = {}, None
+        for i, word in enumerate(words[:-1]):
+            if words[i - 1] in ("sings", ",") and word in tales.SONG_WORDS:
+                second = words[i + 1]
+                new, all_sung = word not in couplets, len(couplets) == tales.COUPLETS
+                assert couplets.setdefault(word, second) == second
+                assert steps[i + 1].ability == ("grammar" if new else "copy")
+                if all_sung:
+                    after["the same" if before == word else "another"] += 1
+                sung, before = sung + 1, word
+        assert len(couplets) <= tales.COUPLETS
+        assert len({*couplets, *couplets.values()}) == 2 * len(couplets)
+    assert sung > 1000
+    assert abs(after["the same"] / sum(after.values()) - 1 / tales.COUPLETS) < 0.03
+
+
+def test_neither_place_nor_count_tells_the_rest_of_a_couplet():
+    """So it takes the word before and what came after it earlier, which is induction: the second
+    words stand at very many places, and the one that was sung last is right half the time only."""
+    places, last_is_right = Counter(), []
+    for words, steps in TALES:
+        last = None
+        for i, (word, step) in enumerate(zip(words, steps)):
+            if step.ability == "copy" and word in tales.SONG_WORDS:
+                places[i] += 1
+                last_is_right.append(last == word)
+            if word in tales.SONG_WORDS and words[i - 1] in tales.SONG_WORDS:
+                last = word
+    assert max(places.values()) < 0.1 * sum(places.values())
+    assert 0.4 < sum(last_is_right) / len(last_is_right) < 0.75

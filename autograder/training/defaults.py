@@ -35,15 +35,15 @@ class Settings:
 
 # ---------------------------------------- tuned on the tales (autograder/training/tales.py)
 TALES = Settings(
-    context=100,
+    context=64,
     n_layer=2,
     n_head=4,
     d_model=128,
-    steps=850,
-    batch_size=30,
-    lr=5e-3,
-    min_lr=5e-4,
-    warmup=50,
+    steps=900,
+    batch_size=50,
+    lr=1.8e-3,
+    min_lr=2e-4,
+    warmup=200,
     eval_every=100,
     save_every=200,
     beta2=0.995,

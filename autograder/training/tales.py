@@ -7,11 +7,15 @@ and the mean of -log p is the exact floor of a language model's loss.
 Each step names the ability that it takes to be as good as the program:
 
     grammar   what may come here; also each free choice, which nobody can foresee
-    look-up   who was named, and who has which thing by now: it stands at an earlier place
-    copy      the song, made up anew in each tale: it stands at an earlier place, word for word
+    look-up   who and what was named: it stands at an earlier place
+    copy      what came after this very word before: the rest of a couplet, the owner of a thing
     fact      what a little or a big animal eats: the same in all tales, to be kept in the weights
 
 Beside its distribution a step carries the `blind` one of a reader who lacks just that ability.
+
+The song is what makes two blocks learn to copy early. Its couplets come in any order, any number
+of times and at any place, so neither a position nor a count tells which word is next; only the
+word before it, where it stood earlier, does. Owners are then found in the same way.
 """
 
 from __future__ import annotations
@@ -24,23 +28,23 @@ from typing import NamedTuple
 START = "<s>"
 ABILITIES = ("grammar", "look-up", "copy", "fact")
 
-NAMES = tuple(
-    "anna ben cleo dan emma finn gus hana ivo kim leo mia noa otto rosa sami".split()
-)  # fmt: skip
-THINGS = tuple("ball boat cake coin drum flute hat kite lamp map ring shoe".split())
+NAMES = tuple("anna ben cleo dan emma finn gus hana ivo kim leo mia".split())
+THINGS = tuple("ball boat cake drum flute kite lamp map".split())
 LOOKS = tuple(
-    "black blue bright broken calm cold dark deep dusty empty foggy frozen golden green grey hidden "
-    "lonely misty old quiet rainy red sandy silver snowy stony strange sunny tiny white wide windy"
-    .split()
-)  # fmt: skip
+    "black blue bright broken busy calm cold dark deep dry dusty empty far foggy frozen golden green "
+    "grey hidden high lonely long misty narrow noisy old quiet rainy red sandy silver snowy steep stony "
+    "strange sunny tiny warm white wide wild windy".split()
+)
 PLACES = tuple(
-    "bay beach bridge brook castle cave cliff farm field forest garden gate harbour hill hut island "
-    "lake market meadow mill mountain park path pond river road shore tower valley well".split()
-)  # fmt: skip
+    "bay beach bridge brook camp castle cave church cliff coast corner farm fence field ford forest "
+    "garden gate harbour hill house hut inn island lake market meadow mill mine mountain park path "
+    "pond port river road school shore station tower valley well".split()
+)
 SONG_WORDS = tuple(
     "bim dola fep gari huk jomu kesh lumo mev nuf pik reb sol tola wim zum".split()
 )  # fmt: skip
-SONG_LENGTH = 4
+COUPLETS = 2  # in a song
+AGAIN = 0.8  # how likely a further couplet follows one
 AGES = ("little", "big")
 # A food is right for one little and for one big animal: it takes age and animal together.
 EATS = {
@@ -59,10 +63,10 @@ EATS = {
 }
 ANIMALS = tuple(dict.fromkeys(animal for _, animal in EATS))
 FOODS = tuple(dict.fromkeys(EATS.values()))
-DEEDS = {"likes": 5, "wants": 5, "sees": 4, "feeds": 3, "says": 2, "sings": 2, "whispers": 2}
-TURNS = ("then", "soon", "the end")  # how each pair of scenes is followed
+DEEDS = {"likes": 6, "wants": 6, "feeds": 4, "sings": 18}
+TURNS = ("then", "the end")  # how each pair of scenes is followed
 TURN = 0.4  # the weight of the next turn, against 1 for a further scene
-GIVEN = f"{START} a tale of , and . this is the has their song is one day at feeds finds".split()
+GIVEN = f"{START} a tale of the has and . one day at , that".split()
 
 VOCABULARY = tuple(
     sorted(
@@ -103,21 +107,15 @@ def tell(rng: random.Random) -> tuple[list[str], list[Step]]:
 def story() -> Dialogue:
     """Yields a Step for each word and is sent the word; returns after "the end ."."""
     yield from _told(f"{START} a tale of")
-    cast = yield from _cast()
-    owner: dict[str, str] = {}  # thing -> who has it by now
-    for name in cast:
-        yield from _told("this is the")
-        thing = yield from _free(t for t in THINGS if t not in owner)
-        owner[thing] = yield from _recall([name], NAMES, "look-up")
-        yield from _told("has .")
-    yield from _told("their song is")
-    song: list[str] = []
-    while len(song) < SONG_LENGTH:
-        song.append((yield from _free(w for w in SONG_WORDS if w not in song)))
+    owner: dict[str, str] = {}  # thing -> who has it
+    yield from _whose(owner)
+    yield from _told("and")
+    yield from _whose(owner)
     yield from _told(". one day at the")
     yield from _free(LOOKS)
     yield from _free(PLACES)
     yield from _told(",")
+    cast, song = list(owner.values()), {}
     for turn in TURNS:
         yield from _recall(cast, NAMES, "look-up")
         yield from _scene(cast, owner, song)
@@ -130,41 +128,53 @@ def story() -> Dialogue:
     yield from _told(".")
 
 
-def _cast() -> Dialogue:
-    """Two or three names, the last two joined by "and"."""
-    cast = [(yield from _free(NAMES))]
-    joint = yield from _free((",", "and"))
-    cast.append((yield from _free(n for n in NAMES if n not in cast)))
-    if joint == ",":
-        yield from _told("and")
-        cast.append((yield from _free(n for n in NAMES if n not in cast)))
-    yield from _told(".")
-    return cast
+def _whose(owner: dict[str, str]) -> Dialogue:
+    """A thing and who has it, both new to the tale."""
+    yield from _told("the")
+    thing = yield from _free(t for t in THINGS if t not in owner)
+    owner[thing] = yield from _free(n for n in NAMES if n not in owner.values())
+    yield from _told("has")
 
 
-def _scene(cast: list[str], owner: dict[str, str], song: list[str]) -> Dialogue:
-    """What somebody does: asks for a thing by its owner, sees one found, feeds an animal, sings."""
+def _scene(cast: list[str], owner: dict[str, str], song: dict[str, str]) -> Dialogue:
+    """What somebody does: likes or wants a thing of the tale, feeds an animal, or sings."""
     total = sum(DEEDS.values())
     deeds = {deed: weight / total for deed, weight in DEEDS.items()}
     deed = yield Step(deeds, "grammar", deeds)
+    if deed == "sings":
+        yield from _sing(song)
+        return
     if deed == "feeds":
-        yield from _told("the")
+        yield from _told("a")
         age = yield from _free(AGES)
         animal = yield from _free(ANIMALS)
         yield from _recall([EATS[age, animal]], FOODS, "fact")
-    elif deed in ("likes", "wants", "sees"):
-        yield from _told("the")
-        thing = yield from _recall(list(owner), THINGS, "look-up")
-        if deed == "sees":  # whoever finds it has it from now on
-            owner[thing] = yield from _recall(cast, NAMES, "look-up")
-            yield from _told("finds")
-        else:
-            yield from _recall([owner[thing]], NAMES, "look-up")
-            yield from _told("has")
     else:
-        for word in song:
-            yield from _recall([word], SONG_WORDS, "copy")
+        yield from _told("that")
+        thing = yield from _recall(list(owner), THINGS, "look-up")
+        yield from _recall([owner[thing]], NAMES, "copy")
+        yield from _told("has")
     yield from _told(".")
+
+
+def _sing(song: dict[str, str]) -> Dialogue:
+    """Couplets of the tale's song, in any order, each made up when it is sung first."""
+    mark = ","
+    while mark == ",":
+        told = {*song, *song.values()}
+        new = [word for word in SONG_WORDS if word not in told]
+        if song:
+            unsung = COUPLETS / len(song) - 1  # against 1 for those that were sung
+            others = {word: unsung / len(new) for word in new} if unsung else {}
+            first = yield from _recall(list(song), SONG_WORDS, "look-up", others)
+        else:
+            first = yield from _free(SONG_WORDS)
+        if first in song:
+            yield from _recall([song[first]], SONG_WORDS, "copy")
+        else:
+            song[first] = yield from _free(word for word in new if word != first)
+        marks = {",": AGAIN, ".": 1 - AGAIN}
+        mark = yield Step(marks, "grammar", marks)
 
 
 @lru_cache(maxsize=None)
@@ -194,5 +204,7 @@ def _recall(
     total = 1 + sum(others.values())
     rest = {word: weight / total for word, weight in others.items()}
     probs = dict.fromkeys(right, 1 / total / len(right)) | rest
-    blind = dict.fromkeys(family, 1 / total / len(family)) | rest
+    blind = dict(rest)
+    for word in family:
+        blind[word] = blind.get(word, 0) + 1 / total / len(family)
     return (yield Step(probs, ability, blind))
