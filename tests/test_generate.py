@@ -3,6 +3,7 @@
 import os
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -147,3 +148,13 @@ def test_a_tale_ends_where_the_next_begins():
     assert script.calls == [32, 32], "no more than both need"
     (cut,) = sample.write(Scripted("<s> a" + pad), model, WORDS, "<s>", max_new_tokens=3)
     assert cut == "a a a ..."
+
+
+def test_a_tale_is_cut_where_its_beginning_would_be_out_of_sight():
+    model = torch.nn.Linear(1, 1)
+    model.config = SimpleNamespace(n_positions=40)
+    script = Scripted("<s> a b" + " a" * 200)
+    (cut,) = sample.write(script, model, WORDS, max_new_tokens=90)
+    assert cut.replace("\n", " ") == "a b" + " a" * 37 + " ..." and script.calls == [32, 7]
+    (long,) = sample.write(script, model, WORDS, "a b" + " a" * 50, max_new_tokens=10)
+    assert long.count("a") == 61, "a longer prompt is gone on with as it was asked"

@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole,
         default=300,
         metavar="N",
-        help="words or characters to add at most; a tale ends earlier (default: %(default)s)",
+        help="words or characters to add at most; a tale ends earlier, and is cut off (...) where "
+        "the model would no longer see its beginning (default: %(default)s)",
     )
     parser.add_argument(
         "--temperature",

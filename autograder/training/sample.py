@@ -24,12 +24,16 @@ def write(
     **sampling,
 ) -> list[str]:
     """`count` continuations of the prompt by the module's own generate, each up to its document's
-    end; `sampling` (temperature, top_k, top_p) goes to generate."""
+    end or as far as the model sees its beginning; `sampling` (temperature, top_k, top_p) goes to
+    generate."""
     device = next(model.parameters()).device
     first = beginning(vocabulary, prompt)
     ids = torch.tensor([first] * count, device=device)
     generator = torch.Generator(device).manual_seed(seed)
     limit, end = len(first) + max_new_tokens, vocabulary.start_id
+    sees = getattr(getattr(model, "config", None), "n_positions", None)
+    if end is not None and sees and len(first) < sees:
+        limit = min(limit, sees)  # it never learnt to go on where a document's beginning is gone
     while ids.shape[1] < limit and not all(ended(row, end) for row in ids.tolist()):
         new = limit - ids.shape[1] if end is None else min(CHUNK, limit - ids.shape[1])
         try:
