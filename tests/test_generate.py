@@ -155,6 +155,8 @@ def test_a_tale_is_cut_where_its_beginning_would_be_out_of_sight():
     model.config = SimpleNamespace(n_positions=40)
     script = Scripted("<s> a b" + " a" * 200)
     (cut,) = sample.write(script, model, WORDS, max_new_tokens=90)
-    assert cut.replace("\n", " ") == "a b" + " a" * 37 + " ..." and script.calls == [32, 7]
+    assert cut.replace("\n", " ") == "a b" + " a" * 38 + " ..." and script.calls == [32, 8]
+    (whole,) = sample.write(Scripted("<s> a b" + " a" * 37 + " <s>"), model, WORDS)
+    assert not whole.endswith("..."), "its end was the last that could come"
     (long,) = sample.write(script, model, WORDS, "a b" + " a" * 50, max_new_tokens=10)
     assert long.count("a") == 61, "a longer prompt is gone on with as it was asked"

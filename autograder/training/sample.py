@@ -33,7 +33,9 @@ def write(
     limit, end = len(first) + max_new_tokens, vocabulary.start_id
     sees = getattr(getattr(model, "config", None), "n_positions", None)
     if end is not None and sees and len(first) < sees:
-        limit = min(limit, sees)  # it never learnt to go on where a document's beginning is gone
+        # One more than it sees: the last one has the whole document before it. What would come
+        # after that the model never learnt: it has no beginning.
+        limit = min(limit, sees + 1)
     while ids.shape[1] < limit and not all(ended(row, end) for row in ids.tolist()):
         new = limit - ids.shape[1] if end is None else min(CHUNK, limit - ids.shape[1])
         try:
