@@ -251,11 +251,11 @@ def generation(
     keep="all",
     extra=0,
     once=False,
-    eval_mode=True,
-    after=None,
+    before=lambda model: model.eval(),
+    after=lambda model, was: model.train(was),
     how=lambda temperature, top_k, top_p: (temperature, top_k, top_p),
     grad=False,
-    own_generator=False,
+    draw_with=lambda generator: generator,
     append=lambda ids, new: torch.cat([ids, new[:, None]], 1),
     cache=lambda use_cache: 0,
 ):
@@ -272,8 +272,8 @@ def generation(
         generator=None,
     ):
         was, T, logits = model.training, ids.shape[1], None
-        if eval_mode:
-            model.eval()
+        before(model)
+        generator = draw_with(generator) if generator else None
         with torch.set_grad_enabled(grad):
             for _ in range(max_new_tokens + extra):
                 seen = see(ids, model.config.n_positions)
@@ -281,11 +281,9 @@ def generation(
                     logits = model(seen)[:, position] + cache(use_cache) * torch.arange(
                         model.config.vocab_size, device=ids.device
                     )
-                new = sample_next(
-                    logits, *how(temperature, top_k, top_p), None if own_generator else generator
-                )
+                new = sample_next(logits, *how(temperature, top_k, top_p), generator)
                 ids = append(seen if keep == "seen" else ids, new)
-        model.train(was if after is None else after)
+        after(model, was)
         return ids[:, T:] if keep == "new" else ids
 
     return generate
@@ -321,34 +319,6 @@ def generate_unfilled(model, ids, max_new_tokens, **how):
     return torch.cat([ids, torch.full((len(ids), max_new_tokens), -1)], 1)
 
 
-def changed_generate(before=lambda model: model.eval(), after=None, new=lambda new: new, own=None):
-    """generate with another way to set the mode, to append, or to treat the generator."""
-
-    @torch.no_grad()
-    def generate(
-        model,
-        ids,
-        max_new_tokens,
-        temperature=1.0,
-        top_k=None,
-        top_p=None,
-        use_cache=True,
-        generator=None,
-    ):
-        was = model.training
-        before(model)
-        generator = own(generator) if own and generator else generator
-        for _ in range(max_new_tokens):
-            logits = model(ids[:, -model.config.n_positions :])[:, -1]
-            ids = torch.cat(
-                [ids, new(sample_next(logits, temperature, top_k, top_p, generator))], 1
-            )
-        after(model, was) if after else model.train(was)
-        return ids
-
-    return generate
-
-
 def clone(generator):
     return torch.Generator().set_state(generator.get_state())
 
@@ -357,12 +327,8 @@ def set_attribute(model, mode=False):
     model.training = mode
 
 
-def column(new):
-    return new[:, None]
-
-
-def on_the_cpu(new):
-    return new[:, None].cpu()
+def append_on_the_cpu(ids, new):
+    return torch.cat([ids, new[:, None].cpu()], 1)
 
 
 def generate_into_a_cpu_buffer(model, ids, max_new_tokens, *how, **named):
@@ -393,9 +359,9 @@ def generate_by_lists(model, ids, max_new_tokens, *how, **named):
     return torch.tensor(text, dtype=ids.dtype, device=ids.device)
 
 
-def squeezed(new):
-    """One row: (1, 1), but of more rows the column is kept."""
-    return new[:, None].squeeze().reshape(-1, 1) if len(new) > 1 else new[:, None].squeeze()
+def append_squeezed(ids, new):
+    """Of one row the column is lost, of more it is kept."""
+    return torch.cat([ids, new[:, None] if len(new) > 1 else new[:, None].squeeze()], 1)
 
 
 RIGHT = {
@@ -412,7 +378,6 @@ RIGHT = {
         generate_recursively,
         generation(),
         generate_by_lists,
-        changed_generate(new=column),
     ],
 }
 
@@ -451,13 +416,11 @@ WRONG = {
         "stuck on the CPU": sample_on_the_cpu,
     },
     "generate": {
-        "the attribute alone is put back": changed_generate(after=set_attribute, new=column),
-        "the attribute alone is set": changed_generate(
-            before=set_attribute, after=set_attribute, new=column
-        ),
-        "draws with a clone": changed_generate(own=clone, new=column),
-        "squeeze": changed_generate(new=squeezed),
-        "new tokens on the CPU": changed_generate(new=on_the_cpu),
+        "the attribute alone is put back": generation(after=set_attribute),
+        "the attribute alone is set": generation(before=set_attribute, after=set_attribute),
+        "draws with a clone": generation(draw_with=clone),
+        "squeeze": generation(append=append_squeezed),
+        "new tokens on the CPU": generation(append=append_on_the_cpu),
         "a buffer on the CPU": generate_into_a_cpu_buffer,
         "new tokens are never filled in": generate_unfilled,
         "first_position": generation(position=0),
@@ -470,15 +433,15 @@ WRONG = {
         "one_short": generation(extra=-1),
         "one_too_many": generation(extra=1),
         "one_pass_only": generation(once=True),
-        "dropout_on": generation(eval_mode=False),
-        "stays_in_eval": generation(after=False),
-        "always_train_after": generation(after=True),
+        "dropout_on": generation(before=lambda model: None),
+        "stays_in_eval": generation(after=lambda model, was: model.eval()),
+        "always_train_after": generation(after=lambda model, was: model.train()),
         "always_greedy": generation(how=lambda t, k, p: (0, k, p)),
         "temperature not passed": generation(how=lambda t, k, p: (1.0, k, p)),
         "top_k_not_passed": generation(how=lambda t, k, p: (t, None, p)),
         "top_p_not_passed": generation(how=lambda t, k, p: (t, k, None)),
         "gradients recorded": generation(grad=True),
-        "generator not passed": generation(own_generator=True),
+        "generator not passed": generation(draw_with=lambda generator: None),
         "cache changes the tokens": generation(cache=lambda use: 0 if use else 0.5),
         "changes the prompt": generation(append=append_in_place),
         "stops when full": stops_when_full,
