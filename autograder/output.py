@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from autograder.errors import CourseError
@@ -58,16 +60,13 @@ def _is_device(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-class _told:
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
     """An OSError inside becomes a CourseError that names the file."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            why = error.strerror or error
-            raise CourseError(f"{self.path} cannot be written: {why}. Name another file.") from None
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        why = error.strerror or error
+        raise CourseError(f"{path} cannot be written: {why}. Name another file.") from None
