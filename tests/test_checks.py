@@ -122,7 +122,7 @@ def test_gradients_are_on_whatever_a_cell_has_set():
 @pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, AttributeError])
 def test_a_verdict_that_cannot_read_a_result_is_a_trouble(error):
     """A result of an odd form costs its own part, and the check goes on."""
-    from autograder.check.component import told
+    from autograder.check.findings import told
     from autograder.judge import Trouble
 
     def verdict(result):

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Component, Inputs, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.check.varied import property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import close, difference, form

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.check.component import Component, Inputs, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form
 from autograder.probes import Answer, Call

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.check.component import Component, Inputs, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.judge import Trouble
 from autograder.probes import Answer, Call
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from autograder.check.component import Component, Inputs, Property, double, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property, double
 from autograder.check.tensors import any_device, any_order, keeps_dtype
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form, index, kind, leaves, number

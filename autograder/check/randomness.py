@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.component import Component, Inputs, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.judge import Trouble
 from autograder.probes import Answer, Call
 from autograder.probes.plain import Seed, flat

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.component import Component, Inputs, Property, double, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property, double
 from autograder.check.varied import RESHAPE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import form, kind, leaves

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Component, Inputs, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.probes import Answer, Call

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograder.judge.finding import Trouble
+from autograder.judge.picture import window
+from autograder.judge.relation import relation
 from autograder.probes.plain import Foreign, Listed, OnOther, few
 
 What = str | tuple[str, ...]  # what to call the result, or each of its items
@@ -123,7 +125,7 @@ def difference(
         if wrong.any() and w.ndim == 0:
             return Trouble(f"{name} is {number(g)}; it should be {number(w)}.")
         if wrong.any():
-            return Trouble(f"{name} has wrong values.", _where(g, w, wrong))
+            return wrong_values(name, g, w, wrong)
     return None
 
 
@@ -131,16 +133,25 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> np.ndarray
     return np.isclose(got, want, rtol=tolerance.rtol, atol=tolerance.atol, equal_nan=True)
 
 
-def _where(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
+def wrong_values(name: str, got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> Trouble:
+    """Where they differ first and by how much, how they relate, and a picture of it."""
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    evidence = f"At {index(first)}: expected {number(want[first])}, got {number(got[first])}"
+    said = ""
+    if wrong.size > 1:
+        said = relation(got, want, wrong) if wrong.sum() > 1 else ""
+        verb = "differs" if wrong.sum() == 1 else "differ"
+        many = f"{int(wrong.sum())} of {wrong.size} entries {verb}"
+        evidence += f" ({many}{'' if said else _largest(got, want, wrong)})"
+    return Trouble(
+        f"{name} has wrong values.", f"{evidence}.", relation=said, picture=window(got, want, wrong)
+    )
+
+
+def _largest(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
     both = wrong & np.isfinite(got) & np.isfinite(want)
     gap = np.abs(got[both] - want[both])
-    largest = f", the largest difference {gap.max():.2g}" if gap.size else ""
-    here = f"At {index(first)}: expected {number(want[first])}, got {number(got[first])}"
-    if wrong.size == 1:
-        return f"{here}."
-    verb = "differs" if wrong.sum() == 1 else "differ"
-    return f"{here} ({int(wrong.sum())} of {wrong.size} entries {verb}{largest})."
+    return f", the largest difference {gap.max():.2g}" if gap.size else ""
 
 
 def count(n: int, thing: str) -> str:

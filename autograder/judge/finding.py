@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from autograder.judge.picture import Picture
+
 CODE = re.compile(
     r"""[b-z]\b                            # a name of one letter: x, k
     | [a-z]\w*\s[-=+*/@<>≤≥·×⊙∈≈^|]      # an operator after a name: mask = …
@@ -14,7 +16,7 @@ CODE = re.compile(
 )
 
 
-def _sentence(line: str) -> str:
+def sentence(line: str) -> str:
     """A capital at the start, unless the line starts with code such as `torch.exp` or `x = y`."""
     if CODE.match(line) or not re.match(r"[a-z]+[ ,:]", line):
         return line
@@ -28,10 +30,18 @@ class Trouble:
     what: str
     evidence: str = ""
     look: str = ""
-    mistake: str = ""  # the name of the known mistake that gives these very numbers
+    relation: str = ""  # of the wrong numbers to the right ones; no news where the cause is known
+    mistake: str = ""  # the name of the known mistake that gives these numbers, or of two: "a + b"
+    sure: str = ""  # how well they agree with it: EXACT or CLOSE
+    why: str = ""  # why it matters; told below the rest
+    picture: Picture | None = None
 
     def lines(self) -> list[str]:
-        return [_sentence(line) for line in (self.what, self.evidence, self.look) if line]
+        evidence = self.evidence if self.mistake else f"{self.evidence} {self.relation}".strip()
+        return [sentence(line) for line in (self.what, evidence, self.look) if line]
+
+
+EXACT, CLOSE = "exact", "close"
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, replace
 
+from autograder.judge import page
 from autograder.judge.finding import Finding
 
 
@@ -65,26 +65,58 @@ class Report:
         named = [f for f in wrong if f.trouble.mistake]
         return next(iter(named + wrong), None)
 
-    def _text(self, parts: bool = True) -> list[str]:
-        if not self.started:
-            return [
-                f"{self.component}: not started",
-                "  The cell still raises NotImplementedError.",
-            ]
+    def _head(self) -> str:
         n, good = len(self.findings), sum(f.passed for f in self.findings)
+        if not self.started:
+            return f"{self.component}: not started"
         if self.passed:
-            head = [f"{self.component}: right, all {n} parts"]
-        else:
-            verb = "is" if good == 1 else "are"
-            head = [f"{self.component}: {good} of {n} parts {verb} right"]
-            head += [f"  {line}" for line in self._first().trouble.lines()]
-            if self.section:
-                head.append(f"  In the book: {self.section}")
-            if parts:
-                head += [f"  {_mark(f)} {f.part}" for f in self.findings]
-            if parts and any(f.skipped for f in self.findings):
-                head.append("  [--] was not looked at: it rests on a part that is wrong.")
-        return head + [f"  Remark: {remark}" for remark in self.remarks]
+            return f"{self.component}: right, all {n} parts"
+        return f"{self.component}: {good} of {n} parts {'is' if good == 1 else 'are'} right"
+
+    def _cause(self) -> list[str]:
+        """What is wrong, the evidence, and where to look."""
+        if not self.started:
+            return ["The cell still raises NotImplementedError."]
+        first = self._first()
+        return first.trouble.lines() if first else []
+
+    def _more(self) -> list[str]:
+        """Where all of this is told at length."""
+        if not self.started or self.passed:
+            return []
+        more = [f"In the book: {self.section}"] if self.section else []
+        names = self._first().trouble.mistake.split(" + ")
+        entries = " ".join(f"{self.component}.{name}" for name in names if name)
+        return more + ([f"More on it: autograder explain {entries}"] if entries else [])
+
+    def _parts(self) -> list[str]:
+        """Every part with its mark; those that are wrong for another reason say so."""
+        if not self.started or self.passed:
+            return []
+        told, said = self._first().trouble, []
+        for f in self.findings:
+            said.append(f"{_mark(f)} {f.part}")
+            if f.trouble and f.trouble.mistake != told.mistake and f.trouble.what != told.what:
+                said.append(f"          {f.trouble.lines()[0]}")
+        if any(f.skipped for f in self.findings):
+            said.append("[--] was not looked at: it rests on a part that is wrong.")
+        return said
+
+    def _remarks(self) -> list[str]:
+        return [f"Remark: {remark}" for remark in self.remarks]
+
+    def _text(self, parts: bool = True) -> list[str]:
+        below = self._more() + (self._parts() if parts else []) + self._remarks()
+        return [self._head(), *(f"  {line}" for line in self._told() + below)]
+
+    def _told(self) -> list[str]:
+        """The cause, with the picture below its evidence."""
+        first = self._first() if self.started else None
+        if first is None or first.trouble.picture is None:
+            return self._cause()
+        cause, look = self._cause(), bool(first.trouble.look)
+        drawn = [f"  {line}" for line in first.trouble.picture.lines()]
+        return cause[:-1] + drawn + cause[-1:] if look else cause + drawn
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -92,12 +124,18 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        colour = "#1a7f37" if self.passed else "#b35900"
-        head, *rest = map(html.escape, self._text())
-        return (
-            f'<div style="border-left:4px solid {colour};padding-left:.8em"><b>{head}</b>'
-            f'<pre style="margin:.3em 0">{chr(10).join(line[2:] for line in rest)}</pre></div>'
-        )
+        first = self._first() if self.started else None
+        cause = self._cause()
+        if first and first.trouble.picture:
+            cut = len(cause) - bool(first.trouble.look)
+            body = page.lines(cause[:cut]) + page.side_by_side(first.trouble.picture)
+            body += page.lines(cause[cut:])
+        else:
+            body = page.lines(cause)
+        why = [first.trouble.why] if first and first.trouble.why else []
+        body += page.fold("Why it matters", why) + page.lines(self._more())
+        body += page.fold("All parts", self._parts())
+        return page.box(self.passed, self._head(), body + page.lines(self._remarks()))
 
 
 def _mark(finding: Finding) -> str:

@@ -15,6 +15,8 @@ from autograder.check.component import module, plain
 from autograder.course import COMPONENTS
 from autograder.probes.plain import to_tensors
 
+PLAINLY = (plain, module)
+
 
 def right(name: str) -> dict[str, object]:
     chapter = _chapter(name)
@@ -26,16 +28,12 @@ def right(name: str) -> dict[str, object]:
 
 def wrong(name: str) -> dict[str, object]:
     component = find(name)
-    made = {m.name: mutant(component, m) for m in component.mistakes if _plain(component)}
+    made = {m.name: mutant(component, m) for m in component.mistakes if component.call in PLAINLY}
     return made | _chapter(name).WRONG.get(name, {})
 
 
 def _chapter(name: str):
     return import_module(f"variants.{COMPONENTS[name].notebook}")
-
-
-def _plain(component) -> bool:
-    return component.call in (plain, module)
 
 
 def mutant(component, mistake):

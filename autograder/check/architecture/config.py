@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.check.component import Component, Fixture, Mistake, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance
@@ -148,7 +151,7 @@ GPT2_CONFIG = Component(
         ),
         Mistake(
             "medium_large_swapped",
-            partial(
+            altered(
                 oracle.config,
                 sizes=oracle.SIZES
                 | {"medium": oracle.SIZES["large"], "large": oracle.SIZES["medium"]},
@@ -157,17 +160,17 @@ GPT2_CONFIG = Component(
         ),
         Mistake(
             "untied",
-            partial(oracle.config, fields=oracle.FIELDS | {"tie_weights": False}),
+            altered(oracle.config, fields=oracle.FIELDS | {"tie_weights": False}),
             "tie_weights is False by default; GPT-2 ties its unembedding to E.",
         ),
         Mistake(
             "dropout",
-            partial(oracle.config, fields=oracle.FIELDS | {"dropout": 0.1}),
+            altered(oracle.config, fields=oracle.FIELDS | {"dropout": 0.1}),
             "dropout is 0.1 by default; here it is 0.0 unless one asks for it.",
         ),
         Mistake(
             "padded_vocabulary",
-            partial(oracle.config, fields=oracle.FIELDS | {"vocab_size": 50304}),
+            altered(oracle.config, fields=oracle.FIELDS | {"vocab_size": 50304}),
             "vocab_size is 50304 by default: that is rounded up to a multiple of 64.",
             "GPT-2 has 50257 tokens: 256 bytes, 50,000 merges, and one end of text.",
         ),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.check.component import Component, Fixture, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.properties import python_numbers
 from autograder.judge import Trouble
@@ -126,45 +128,45 @@ COUNT_PARAMETERS = Component(
         ),
         Mistake(
             "one_block",
-            partial(_as_if, lambda c: {"n_layer": 1}),
+            altered(_as_if, lambda c: {"n_layer": 1}),
             "The parts of one block are counted once, not n_layer times.",
         ),
         Mistake(
             "no_final_norm",
-            partial(_counted, lambda c, p: {"layer_norm": p["layer_norm"][2:]}),
+            altered(_counted, lambda c, p: {"layer_norm": p["layer_norm"][2:]}),
             "The layer norm after the last block is not counted.",
             "Two in each block, and one at the end: each has a gamma and a beta.",
         ),
         Mistake(
             "one_norm_a_block",
-            partial(
+            altered(
                 _counted, lambda c, p: {"layer_norm": p["layer_norm"][: 2 * (c["n_layer"] + 1)]}
             ),
             "One layer norm a block is counted; there are two, before each sub-layer.",
         ),
         Mistake(
             "no_beta",
-            partial(_counted, lambda c, p: {"layer_norm": p["layer_norm"][::2]}),
+            altered(_counted, lambda c, p: {"layer_norm": p["layer_norm"][::2]}),
             "A layer norm is counted with d parameters: it has a gamma and a beta.",
         ),
         Mistake(
             "tied_counted_twice",
-            partial(_as_if, lambda c: {"tie_weights": False}),
+            altered(_as_if, lambda c: {"tie_weights": False}),
             "The unembedding is counted although it is tied: then it is E itself.",
         ),
         Mistake(
             "never_untied",
-            partial(_as_if, lambda c: {"tie_weights": True}),
+            altered(_as_if, lambda c: {"tie_weights": True}),
             "The unembedding is never counted; without tying it is a matrix of its own.",
         ),
         Mistake(
             "tie_reversed",
-            partial(_as_if, lambda c: {"tie_weights": not c["tie_weights"]}),
+            altered(_as_if, lambda c: {"tie_weights": not c["tie_weights"]}),
             "It is the wrong way round: the unembedding counts when it is not tied.",
         ),
         Mistake(
             "unembedding_bias",
-            partial(
+            altered(
                 _counted,
                 lambda c, p: {"unembedding": [s for m in p["unembedding"] for s in (m, m[1:])]},
             ),

@@ -8,7 +8,9 @@ from functools import partial
 import numpy as np
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake, Property, module
+from autograder.check.component import Component, module
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
 from autograder.check.properties import COMMON
@@ -76,7 +78,7 @@ EMBED_MISTAKES = (
     ),
     Mistake(
         "off_by_one",
-        partial(oracle.embed, first=1),
+        altered(oracle.embed, first=1),
         "The positions start at 1: the first token gets row 1 of P, not row 0.",
         "Positions are counted from 0: the rows 0 to T - 1 of P.",
     ),
@@ -129,7 +131,7 @@ EMBED_MISTAKES = (
     ),
     Mistake(
         "length_of_batch",
-        partial(oracle.embed, T=len),
+        altered(oracle.embed, T=len),
         "T is taken from the first axis of ids, which is the batch.",
         "Positions lie along the last axis: ids.shape[-1].",
     ),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON
 from autograder.judge.compare import Tolerance
@@ -48,7 +49,7 @@ SILU = Mistake(
 )
 QUICK = Mistake(
     "sigmoid_form",
-    partial(oracle.silu, slope=1.702),
+    altered(oracle.silu, slope=1.702),
     "It is x sigmoid(1.702 x): a coarser approximation of GELU, off by as much as 0.02.",
 )
 
@@ -69,31 +70,31 @@ GELU = Component(
         QUICK,
         Mistake(
             "no_root",
-            partial(oracle.gelu, root=1.0),
+            altered(oracle.gelu, root=1.0),
             "What goes into erf is x, and not x / sqrt(2).",
             "Phi(x) = (1 + erf(x / sqrt 2)) / 2",
         ),
         Mistake(
             "divided_by_2",
-            partial(oracle.gelu, root=2.0),
+            altered(oracle.gelu, root=2.0),
             "Inside erf it divides by 2 instead of sqrt(2).",
             "Phi(x) = (1 + erf(x / sqrt 2)) / 2",
         ),
         Mistake(
             "only_phi",
-            partial(oracle.gelu, times_x=False),
+            altered(oracle.gelu, times_x=False),
             "It returns Phi(x); the factor x is missing.",
             "GELU(x) = x Phi(x)",
         ),
         Mistake(
             "not_halved",
-            partial(oracle.gelu, half=1.0),
+            altered(oracle.gelu, half=1.0),
             "It is twice too large: for large x, GELU(x) must be x.",
             "1 + erf lies between 0 and 2, and a probability between 0 and 1.",
         ),
         Mistake(
             "no_one",
-            partial(oracle.gelu, one=0.0),
+            altered(oracle.gelu, one=0.0),
             "It is 0.5 x erf(...): the 1 + is missing.",
             "Phi(x) = (1 + erf(x / sqrt 2)) / 2",
         ),
@@ -125,50 +126,50 @@ GELU_TANH = Component(
         QUICK,
         Mistake(
             "no_cubic_term",
-            partial(oracle.gelu_tanh, cubic=0.0),
+            altered(oracle.gelu_tanh, cubic=0.0),
             "The cubic term 0.044715 x^3 is missing.",
         ),
         Mistake(
             "cubic_term_outside",
-            partial(oracle.gelu_tanh, cubic=0.0, outside=0.044715),
+            altered(oracle.gelu_tanh, cubic=0.0, outside=0.044715),
             "The factor sqrt(2/pi) reaches x only, and not the cubic term.",
             "sqrt(2/pi) * (x + 0.044715 x^3): mind the parentheses.",
         ),
         Mistake(
             "square",
-            partial(oracle.gelu_tanh, power=2),
+            altered(oracle.gelu_tanh, power=2),
             "It has x^2 where x^3 belongs.",
             "A square is the same for x and -x, and the curve leans to one side.",
         ),
         Mistake(
             "root_of_2_pi",
-            partial(oracle.gelu_tanh, factor=math.sqrt(2 * math.pi)),
+            altered(oracle.gelu_tanh, factor=math.sqrt(2 * math.pi)),
             "The factor is sqrt(2 pi) instead of sqrt(2 / pi).",
         ),
         Mistake(
             "no_root",
-            partial(oracle.gelu_tanh, factor=2 / math.pi),
+            altered(oracle.gelu_tanh, factor=2 / math.pi),
             "The factor is 2 / pi; its square root is missing.",
         ),
         Mistake(
             "no_factor",
-            partial(oracle.gelu_tanh, factor=1.0),
+            altered(oracle.gelu_tanh, factor=1.0),
             "The factor sqrt(2 / pi) is missing.",
         ),
         Mistake(
             "decimal_point",
-            partial(oracle.gelu_tanh, cubic=0.44715),
+            altered(oracle.gelu_tanh, cubic=0.44715),
             "The coefficient of the cubic term is ten times too large: 0.44715 for 0.044715.",
         ),
         Mistake(
             "not_halved",
-            partial(oracle.gelu_tanh, half=1.0),
+            altered(oracle.gelu_tanh, half=1.0),
             "It is twice too large: for large x, GELU(x) must be x.",
             "1 + tanh lies between 0 and 2.",
         ),
         Mistake(
             "no_one",
-            partial(oracle.gelu_tanh, one=0.0),
+            altered(oracle.gelu_tanh, one=0.0),
             "It is 0.5 x tanh(...): the 1 + is missing.",
         ),
     ),

@@ -6,15 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import (
-    Component,
-    Fixture,
-    Mistake,
-    Property,
-    double,
-    failure,
-    module,
-)
+from autograder.check.component import Component, module
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Property, double
 from autograder.check.draw import choice, normal
 from autograder.check.dropout import ALMOST_ONE, dropout, rescaled
 from autograder.check.properties import COMMON, causal

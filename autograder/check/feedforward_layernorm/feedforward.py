@@ -6,7 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, module
+from autograder.check.component import Component, module
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
 from autograder.check.properties import COMMON

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
-from autograder.check.component import Component, Fixture, Mistake, Property, module
+from autograder.check.component import Component, module
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
 from autograder.check.properties import COMMON
@@ -62,39 +63,39 @@ SWIGLU = Component(
     mistakes=(
         Mistake(
             "silu_on_up",
-            partial(_swiglu, up=oracle.silu, gate=_as_is),
+            altered(_swiglu, up=oracle.silu, gate=_as_is),
             "SiLU is on x W_up instead of x W_gate.",
             "x W_up ⊙ SiLU(x W_gate): the gate is bent, the content is not.",
         ),
         Mistake(
             "sigmoid_gate",
-            partial(_swiglu, gate=oracle.sigmoid),
+            altered(_swiglu, gate=oracle.sigmoid),
             "The gate is sigmoid(z); SiLU is z sigmoid(z).",
         ),
         Mistake(
             "gelu_gate",
-            partial(_swiglu, gate=oracle.gelu_tanh),
+            altered(_swiglu, gate=oracle.gelu_tanh),
             "The gate is GELU instead of SiLU.",
             "SiLU(z) = z sigmoid(z)",
         ),
         Mistake(
             "exact_gelu_gate",
-            partial(_swiglu, gate=oracle.gelu),
+            altered(_swiglu, gate=oracle.gelu),
             "The gate is GELU instead of SiLU.",
             "SiLU(z) = z sigmoid(z)",
         ),
         Mistake(
-            "relu_gate", partial(_swiglu, gate=oracle.relu), "The gate is ReLU instead of SiLU."
+            "relu_gate", altered(_swiglu, gate=oracle.relu), "The gate is ReLU instead of SiLU."
         ),
         Mistake(
             "linear_gate",
-            partial(_swiglu, gate=_as_is),
+            altered(_swiglu, gate=_as_is),
             "There is no SiLU on the gate.",
             "x W_up ⊙ SiLU(x W_gate)",
         ),
         Mistake(
             "silu_on_both",
-            partial(_swiglu, up=oracle.silu),
+            altered(_swiglu, up=oracle.silu),
             "SiLU is on both branches.",
             "x W_up ⊙ SiLU(x W_gate): only the gate is bent.",
         ),

@@ -5,11 +5,12 @@ At d = 768 and variance 1, the wrong variance and a misplaced eps change the fou
 
 from __future__ import annotations
 
-from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, module
+from autograder.check.component import Component, module
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON, causal
 from autograder.check.varied import batch_dims
@@ -81,45 +82,45 @@ def shared(norm, size, flat):
     return (
         Mistake(
             "eps_outside",
-            partial(norm, divide="outside"),
+            altered(norm, divide="outside"),
             "It adds eps to the root, and not under it.",
             "Where the row is small, eps under the root weighs far more.",
         ),
         Mistake(
             "no_eps",
-            partial(norm, eps=lambda init: 0.0),
+            altered(norm, eps=lambda init: 0.0),
             f"There is no eps: {flat} is divided by 0.",
         ),
         Mistake(
             "eps_1e_6",
-            partial(norm, eps=lambda init: init[1] if len(init) > 1 else 1e-6),
+            altered(norm, eps=lambda init: init[1] if len(init) > 1 else 1e-6),
             "The default of eps is 1e-6; it should be 1e-5.",
         ),
         Mistake(
             "eps_fixed",
-            partial(norm, eps=lambda init: EPS),
+            altered(norm, eps=lambda init: EPS),
             "It uses eps = 1e-5, whatever the constructor was given.",
             "Keep it: self.eps = eps.",
         ),
         Mistake(
             "no_root",
-            partial(norm, divide="variance"),
+            altered(norm, divide="variance"),
             "It divides by what stands under the root: the root is missing.",
         ),
         Mistake(
             "not_divided",
-            partial(norm, divide="not"),
+            altered(norm, divide="not"),
             f"It does not divide by {size}.",
         ),
         Mistake(
             "over_positions",
-            partial(norm, axis=-2),
+            altered(norm, axis=-2),
             "It measures along the positions, so every token changes every other.",
             ROWS,
         ),
         Mistake(
             "over_both",
-            partial(norm, axis=(-2, -1)),
+            altered(norm, axis=(-2, -1)),
             "It measures over positions and features together.",
             ROWS,
         ),
@@ -141,51 +142,51 @@ LAYER_NORM = Component(
     mistakes=(
         Mistake(
             "unbiased_variance",
-            partial(_layer_norm, correction=1),
+            altered(_layer_norm, correction=1),
             "The variance is divided by d - 1 instead of d.",
             "The mean of (x - μ)². torch.var and torch.std divide by d - 1 unless correction=0.",
         ),
         Mistake(
             "unbiased_eps_outside",
-            partial(_layer_norm, correction=1, divide="outside"),
+            altered(_layer_norm, correction=1, divide="outside"),
             "The variance is divided by d - 1 instead of d, and eps is added outside of the root.",
             "x.std(-1) + eps does both. Write sqrt(σ² + ε), with σ² the mean of (x - μ)².",
         ),
         Mistake(
             "unbiased_no_eps",
-            partial(_layer_norm, correction=1, eps=lambda init: 0.0),
+            altered(_layer_norm, correction=1, eps=lambda init: 0.0),
             "The variance is divided by d - 1 instead of d, and there is no eps.",
             "Write sqrt(σ² + ε), with σ² the mean of (x - μ)².",
         ),
         *shared(_layer_norm, "σ", "a row of equal entries"),
         Mistake(
             "mean_kept_in_x",
-            partial(_layer_norm, centre=False),
+            altered(_layer_norm, centre=False),
             "The mean is not subtracted from x, only inside the variance.",
             "(x - μ) / sqrt(σ² + ε)",
         ),
         Mistake(
             "mean_square",
-            partial(_layer_norm, about_mean=False),
+            altered(_layer_norm, about_mean=False),
             "It divides by the mean of x², not by the variance: that is the mean of (x - μ)².",
         ),
         Mistake(
             "rms",
-            partial(_layer_norm, centre=False, about_mean=False),
+            altered(_layer_norm, centre=False, about_mean=False),
             "It is RMSNorm with a beta: the mean is not subtracted.",
         ),
         Mistake(
             "sum_of_squares",
-            partial(_layer_norm, correction=None),
+            altered(_layer_norm, correction=None),
             "It divides by the length of x - μ: the sum of squares, not their mean.",
         ),
         Mistake(
             "no_gamma_beta",
-            partial(_layer_norm, gamma=0.0, beta=0.0),
+            altered(_layer_norm, gamma=0.0, beta=0.0),
             "It uses neither gamma nor beta.",
         ),
-        Mistake("no_beta", partial(_layer_norm, beta=0.0), "It does not add beta."),
-        Mistake("no_gamma", partial(_layer_norm, gamma=0.0), "It does not multiply by gamma."),
+        Mistake("no_beta", altered(_layer_norm, beta=0.0), "It does not add beta."),
+        Mistake("no_gamma", altered(_layer_norm, gamma=0.0), "It does not multiply by gamma."),
         Mistake("swapped", _swapped, "It multiplies by beta and adds gamma."),
         Mistake(
             "beta_first",
@@ -211,39 +212,39 @@ RMS_NORM = Component(
     mistakes=(
         Mistake(
             "layer_norm",
-            partial(_rms_norm, centre=True, about_mean=True),
+            altered(_rms_norm, centre=True, about_mean=True),
             "The mean is subtracted: that is LayerNorm. RMSNorm leaves it in.",
         ),
         Mistake(
             "variance",
-            partial(_rms_norm, about_mean=True),
+            altered(_rms_norm, about_mean=True),
             "It divides by the standard deviation, not by the root of the mean of x².",
         ),
         Mistake(
             "mean_removed_from_x",
-            partial(_rms_norm, centre=True),
+            altered(_rms_norm, centre=True),
             "The mean is subtracted from x. RMSNorm leaves it in.",
         ),
         Mistake(
             "norm",
-            partial(_rms_norm, correction=None),
+            altered(_rms_norm, correction=None),
             "It divides by the length of x: the sum of squares, not their mean.",
             "The result is too small by sqrt(d).",
         ),
         Mistake(
             "unbiased",
-            partial(_rms_norm, correction=1),
+            altered(_rms_norm, correction=1),
             "The sum of squares is divided by d - 1 instead of d.",
         ),
         *shared(_rms_norm, "the root of the mean square", "a row of zeros"),
         Mistake(
             "no_gamma",
-            partial(_rms_norm, scale=lambda gamma: 1.0),
+            altered(_rms_norm, scale=lambda gamma: 1.0),
             "It does not multiply by gamma.",
         ),
         Mistake(
             "one_plus_gamma",
-            partial(_rms_norm, scale=lambda gamma: 1.0 + gamma),
+            altered(_rms_norm, scale=lambda gamma: 1.0 + gamma),
             "It multiplies by 1 + gamma instead of gamma.",
             "Some models store γ - 1; here gamma starts at 1.",
         ),

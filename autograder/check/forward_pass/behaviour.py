@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Property, failure
+from autograder.check.findings import failure
+from autograder.check.parts import Property
 from autograder.check.dropout import dropout, rescaled
 from autograder.check.forward_pass.weights import ENDINGS, SIZES
 from autograder.check.initial import initial_values

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import sums_to_one, unchanged
 from autograder.check.tensors import any_device, any_order, keeps_dtype

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.check.component import Fixture, Inputs
+from autograder.check.parts import Fixture, Inputs
 from autograder.check.draw import choice, normal
 from autograder.check.feedforward_layernorm.blocks import parameters
 from autograder.oracle import forward_pass as oracle

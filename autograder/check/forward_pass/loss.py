@@ -6,7 +6,9 @@ import math
 
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims, first_only

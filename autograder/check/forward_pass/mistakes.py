@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.check.component import Mistake
+from autograder.check.mistake import Mistake, altered
 from autograder.check.forward_pass.inputs import whole
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
@@ -53,47 +53,47 @@ def _as_it_is(x, p):
 MISTAKES = (
     Mistake(
         "tied_by_copy",
-        partial(whole, shapes=_tied_by_copy),
+        altered(whole, shapes=_tied_by_copy),
         "A tied model has a second matrix W_U: it is a copy of E, and drifts away in training.",
         "Tied means one tensor: x @ self.E.T in forward, and no W_U at all.",
     ),
     Mistake(
         "python_list",
-        partial(whole, shapes=_no_blocks),
+        altered(whole, shapes=_no_blocks),
         "The blocks are kept where no one finds their parameters: in a Python list, perhaps.",
         LIST,
     ),
     Mistake(
         "same_block",
-        partial(whole, shapes=_one_block),
+        altered(whole, shapes=_one_block),
         "All blocks are one and the same: [block] * L repeats the block, it makes no new ones.",
         LIST,
     ),
     Mistake(
         "W_U_transposed",
-        partial(whole, shapes=_turned),
+        altered(whole, shapes=_turned),
         "W_U has shape (V, d); linear maps are x @ W, so it should be (d, V).",
     ),
     Mistake(
         "never_untied",
-        partial(whole, shapes=partial(oracle.shapes, tied=True)),
+        altered(whole, shapes=partial(oracle.shapes, tied=True)),
         "There is no W_U, though tie_weights is False.",
         "An untied model has W_U of shape (d, V), and does not use E for the logits.",
     ),
     Mistake(
         "W_U_unused",
-        partial(whole, unembed=_only_tied),
+        altered(whole, unembed=_only_tied),
         "W_U is there but not used: the logits come from E, though tie_weights is False.",
     ),
     Mistake(
         "no_final_norm",
-        partial(whole, norm=_as_it_is),
+        altered(whole, norm=_as_it_is),
         "The last LayerNorm is missing.",
         "After the last block: x = self.ln_f(x).",
     ),
     Mistake(
         "norm_first",
-        partial(
+        altered(
             whole, embed=lambda ids, p: oracle.last_norm(oracle.embed(ids, p), p), norm=_as_it_is
         ),
         "ln_f comes before the blocks; it belongs after the last one.",
@@ -101,7 +101,7 @@ MISTAKES = (
     ),
     Mistake(
         "norm_in_every_block",
-        partial(
+        altered(
             whole, step=lambda x, write, start, p: oracle.last_norm(x + write, p), norm=_as_it_is
         ),
         "ln_f is applied after every block; it belongs after the last one only.",
@@ -109,37 +109,37 @@ MISTAKES = (
     ),
     Mistake(
         "no_positions",
-        partial(whole, embed=lambda ids, p: p["E"][ids]),
+        altered(whole, embed=lambda ids, p: p["E"][ids]),
         "P is not added: the model does not know where a token stands.",
         EMBED,
     ),
     Mistake(
         "positions_off_by_one",
-        partial(whole, embed=partial(oracle.embed, first=1)),
+        altered(whole, embed=partial(oracle.embed, first=1)),
         "Position 0 gets row 1 of P: the positions are off by one.",
         "Positions count from 0.",
     ),
     Mistake(
         "positions_from_the_end",
-        partial(whole, embed=_from_the_end),
+        altered(whole, embed=_from_the_end),
         "The positions are the last T rows of P, not the first.",
         "Positions count from 0.",
     ),
     Mistake(
         "positions_by_id",
-        partial(whole, embed=_positions_by_id),
+        altered(whole, embed=_positions_by_id),
         "P is looked up with the token's id instead of its position.",
         EMBED,
     ),
     Mistake(
         "tokens_unused",
-        partial(whole, embed=lambda ids, p: 0 * p["E"][ids] + p["P"][: ids.shape[-1]]),
+        altered(whole, embed=lambda ids, p: 0 * p["E"][ids] + p["P"][: ids.shape[-1]]),
         "E is not looked up: all that enters is the position.",
         EMBED,
     ),
     Mistake(
         "E_scaled",
-        partial(
+        altered(
             whole,
             embed=lambda ids, p: oracle.embed(ids, p, scale=p["E"].shape[1] ** 0.5),
         ),
@@ -148,72 +148,72 @@ MISTAKES = (
     ),
     Mistake(
         "positions_in_every_block",
-        partial(whole, step=lambda x, write, start, p: x + write + start),
+        altered(whole, step=lambda x, write, start, p: x + write + start),
         "The embedded tokens are added again after every block.",
         EMBED,
     ),
     Mistake(
         "residual_twice",
-        partial(whole, step=lambda x, write, start, p: x + (x + write)),
+        altered(whole, step=lambda x, write, start, p: x + (x + write)),
         "x = x + block(x) adds the stream twice: the block does that already.",
         "Write x = block(x).",
     ),
     Mistake(
         "writes_only",
-        partial(whole, step=lambda x, write, start, p: write),
+        altered(whole, step=lambda x, write, start, p: write),
         "The stream itself is lost: after each block only what it added is kept.",
         "Write x = block(x).",
     ),
     Mistake(
         "first_block_only",
-        partial(whole, order=lambda L: [0]),
+        altered(whole, order=lambda L: [0]),
         "Only the first block is used.",
         "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "last_block_only",
-        partial(whole, order=lambda L: [L - 1]),
+        altered(whole, order=lambda L: [L - 1]),
         "Only the last block counts: each starts from the embedding again, perhaps.",
         "Each block reads what the one before it returned.",
     ),
     Mistake(
         "first_block_repeated",
-        partial(whole, order=lambda L: [0] * L),
+        altered(whole, order=lambda L: [0] * L),
         "The first block is used L times.",
         "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "one_block_short",
-        partial(whole, order=lambda L: range(L - 1)),
+        altered(whole, order=lambda L: range(L - 1)),
         "The last block is left out.",
         "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "blocks_reversed",
-        partial(whole, order=lambda L: range(L)[::-1]),
+        altered(whole, order=lambda L: range(L)[::-1]),
         "The blocks are used in the opposite order.",
     ),
     Mistake(
         "no_blocks",
-        partial(whole, order=lambda L: []),
+        altered(whole, order=lambda L: []),
         "The blocks are not used at all.",
         "Go through them all: for block in self.blocks: x = block(x).",
     ),
     Mistake(
         "probabilities",
-        partial(whole, read=softmax),
+        altered(whole, read=softmax),
         "It returns probabilities; logits are asked for, without a softmax.",
         "cross_entropy and next_token_distribution take the softmax themselves.",
     ),
     Mistake(
         "last_position_only",
-        partial(whole, read=lambda logits: logits[:, -1]),
+        altered(whole, read=lambda logits: logits[:, -1]),
         "It returns the last position only; in training every position is scored.",
         "The logits have shape (B, T, V).",
     ),
     Mistake(
         "loss_shifts_again",
-        partial(
+        altered(
             whole,
             loss=lambda z, targets: oracle.cross_entropy(z[:, :-1], targets[:, 1:]),
         ),
@@ -222,19 +222,19 @@ MISTAKES = (
     ),
     Mistake(
         "loss_summed",
-        partial(whole, loss=lambda z, targets: oracle.surprise(z, targets).sum()),
+        altered(whole, loss=lambda z, targets: oracle.surprise(z, targets).sum()),
         "The loss is the sum over all positions, not their mean.",
         "cross_entropy(self(ids), targets)",
     ),
     Mistake(
         "loss_of_softmax",
-        partial(whole, loss=lambda z, targets: oracle.cross_entropy(softmax(z), targets)),
+        altered(whole, loss=lambda z, targets: oracle.cross_entropy(softmax(z), targets)),
         "The loss takes the softmax twice: hand the logits to cross_entropy as they are.",
         "cross_entropy(self(ids), targets)",
     ),
     Mistake(
         "loss_of_last_position",
-        partial(whole, loss=lambda z, targets: oracle.cross_entropy(z[:, -1], targets[:, -1])),
+        altered(whole, loss=lambda z, targets: oracle.cross_entropy(z[:, -1], targets[:, -1])),
         "The loss scores the last position only; every position is scored.",
         "cross_entropy(self(ids), targets)",
     ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 
-from autograder.check.component import Component, Fixture, Mistake, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.initial import SAMPLING, WITHIN, groups, statistics
 from autograder.check.randomness import generator_decides
@@ -120,31 +122,31 @@ INIT_WEIGHTS = Component(
     mistakes=(
         Mistake(
             "writes_not_narrowed",
-            partial(expected, W_O=lambda L: 1.0),
+            altered(expected, W_O=lambda L: 1.0),
             "W_O and W_down have deviation 0.02 like the others; they write to the stream.",
             STREAM,
         ),
         Mistake(
             "narrowed_by_L",
-            partial(expected, W_O=lambda L: L**-0.5),
+            altered(expected, W_O=lambda L: L**-0.5),
             "W_O and W_down are divided by sqrt(L); a block writes twice, so it is sqrt(2 L).",
             STREAM,
         ),
         Mistake(
             "narrowed_without_root",
-            partial(expected, W_O=lambda L: 1 / (2 * L)),
+            altered(expected, W_O=lambda L: 1 / (2 * L)),
             "W_O and W_down are divided by 2 L; the root is missing.",
             STREAM,
         ),
         Mistake(
             "only_W_O",
-            partial(expected, W_down=lambda L: 1.0),
+            altered(expected, W_down=lambda L: 1.0),
             "W_down has deviation 0.02; it writes to the stream, as W_O does.",
             STREAM,
         ),
         Mistake(
             "only_W_down",
-            partial(expected, W_O=lambda L: 1.0, W_down=_half),
+            altered(expected, W_O=lambda L: 1.0, W_down=_half),
             "W_O has deviation 0.02; it writes to the stream, as W_down does.",
             STREAM,
         ),
@@ -168,24 +170,24 @@ INIT_WEIGHTS = Component(
         ),
         Mistake(
             "tables_of_deviation_1",
-            partial(expected, E=1.0, P=1.0),
+            altered(expected, E=1.0, P=1.0),
             "E and P have deviation 1, as in nn.Embedding: with a tied head the first loss is huge.",
             "The tables are matrices too: 0.02.",
         ),
         Mistake(
             "E_of_deviation_1",
-            partial(expected, E=1.0),
+            altered(expected, E=1.0),
             "E has deviation 1, as in nn.Embedding: with a tied head the first loss is huge.",
             "The tables are matrices too: 0.02.",
         ),
         Mistake(
             "P_of_deviation_0.01",
-            partial(expected, P=0.01),
+            altered(expected, P=0.01),
             "P has deviation 0.01; here both tables have 0.02.",
         ),
         Mistake(
             "variance_of_0.02",
-            partial(
+            altered(
                 expected,
                 **dict.fromkeys(("E", "P", "W_U", "read"), 0.02**0.5),
                 W_O=lambda L: 0.02**-0.5 * _half(L),
@@ -195,7 +197,7 @@ INIT_WEIGHTS = Component(
         ),
         Mistake(
             "uniform",
-            partial(
+            altered(
                 expected,
                 **dict.fromkeys(("E", "P", "W_U", "read"), 0.02 * 3**-0.5),
                 W_O=lambda L: 3**-0.5 * _half(L),
@@ -206,42 +208,42 @@ INIT_WEIGHTS = Component(
         ),
         Mistake(
             "gamma_is_0",
-            partial(expected, constant={"gamma": 0.0}),
+            altered(expected, constant={"gamma": 0.0}),
             "gamma is 0: every LayerNorm then gives the same for all inputs, and nothing can be learnt.",
             "Names that end in gamma: 1.",
         ),
         Mistake(
             "all_vectors_1",
-            partial(expected, constant={"rest": 1.0}),
+            altered(expected, constant={"rest": 1.0}),
             "beta and the biases are 1 like gamma; they should be 0.",
         ),
         Mistake(
             "nothing_changed",
-            partial(expected, untouched=tuple(ENDINGS)),
+            altered(expected, untouched=tuple(ENDINGS)),
             "Nothing was changed in the model: its parameters hold what they held before.",
             IN_PLACE,
         ),
         Mistake(
             "matrices_left",
-            partial(expected, untouched=("E", "P", "W_U", READ, "W_O", "W_down")),
+            altered(expected, untouched=("E", "P", "W_U", READ, "W_O", "W_down")),
             "The matrices are left as they were; only the vectors were changed.",
             IN_PLACE,
         ),
         Mistake(
             "vectors_left",
-            partial(expected, untouched=("gamma", "beta", "the biases")),
+            altered(expected, untouched=("gamma", "beta", "the biases")),
             "gamma, beta and the biases are left as they were.",
             "gamma becomes 1, every other vector 0, whatever they held before.",
         ),
         Mistake(
             "tables_left",
-            partial(expected, untouched=("E", "P", "W_U")),
+            altered(expected, untouched=("E", "P", "W_U")),
             "E, P and W_U are left as they were: only the blocks are filled.",
             "model.named_parameters() lists all.",
         ),
         Mistake(
             "W_U_left",
-            partial(expected, untouched=("W_U",)),
+            altered(expected, untouched=("W_U",)),
             "W_U of an untied model is left as it was.",
             "model.named_parameters() lists all.",
         ),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Inputs, Mistake, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.check.generation.sampling import FREQUENCIES, MANY, outside
 from autograder.check.properties import unchanged

@@ -6,7 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property, failure, module
+from autograder.check.component import Component, module
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.dropout import dropout, rescaled
 from autograder.check.initial import initial_values
@@ -141,7 +144,7 @@ MULTI_HEAD_ATTENTION = Component(
     mistakes=(
         Mistake(
             "no_mask",
-            partial(layer, mask=None),
+            altered(layer, mask=None),
             "There is no causal mask: every position sees the later ones.",
             "Hand causal_mask(T) to attention.",
         ),
@@ -180,31 +183,31 @@ MULTI_HEAD_ATTENTION = Component(
         ),
         Mistake(
             "split_without_transpose",
-            partial(layer, layout="rows"),
+            altered(layer, layout="rows"),
             "Q, K and V are cut into heads by a reshape alone, which mixes positions.",
             CUT,
         ),
         Mistake(
             "merge_without_transpose",
-            partial(layer, merge="rows"),
+            altered(layer, merge="rows"),
             "The heads are flattened without moving their axis back, which mixes positions.",
             "merge_heads undoes split_heads.",
         ),
         Mistake(
             "interleaved",
-            partial(layer, layout="interleaved", merge="interleaved"),
+            altered(layer, layout="interleaved", merge="interleaved"),
             "Head h owns columns h, h + H, …; it should own d_k columns side by side.",
             "Cut the last axis into (H, d_k), in this order.",
         ),
         Mistake(
             "sliced_input",
-            partial(layer, sliced=True),
+            altered(layer, sliced=True),
             "Each head reads a slice of x only. Every head projects all d columns of x.",
             "Project first, x @ W_Q + b_Q, and split what comes out.",
         ),
         Mistake(
             "W_O_forgotten",
-            partial(layer, out=False),
+            altered(layer, out=False),
             "The heads are put side by side and returned: W_O and b_O are not used.",
             "merge_heads(heads) @ W_O + b_O",
         ),
@@ -216,7 +219,7 @@ MULTI_HEAD_ATTENTION = Component(
         ),
         Mistake(
             "no_b_O",
-            partial(layer, b_O=0.0),
+            altered(layer, b_O=0.0),
             "b_O is not added.",
             "It comes once, after W_O.",
         ),

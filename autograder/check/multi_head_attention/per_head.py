@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.multi_head_attention.layer import (
     EXTREMES,
@@ -119,7 +120,7 @@ HEAD_WRITES = Component(
         ),
         Mistake(
             "no_mask",
-            partial(_writes, mask=None),
+            altered(_writes, mask=None),
             "There is no causal mask: every position sees the later ones.",
         ),
         Mistake(

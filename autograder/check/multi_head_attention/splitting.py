@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.multi_head_attention.layer import CUT, SIZES
 from autograder.check.properties import COMMON, causal
@@ -57,13 +58,13 @@ SPLIT_HEADS = Component(
     mistakes=(
         Mistake(
             "no_transpose",
-            partial(oracle.split_heads, layout="rows"),
+            altered(oracle.split_heads, layout="rows"),
             "It reshapes straight to (H, T, d_k): that deals positions to heads, not columns.",
             CUT,
         ),
         Mistake(
             "interleaved",
-            partial(oracle.split_heads, layout="interleaved"),
+            altered(oracle.split_heads, layout="interleaved"),
             "Head h gets columns h, h + H, h + 2H, …; it owns d_k columns side by side.",
             "Cut the last axis into (H, d_k), in this order.",
         ),
@@ -125,13 +126,13 @@ MERGE_HEADS = Component(
     mistakes=(
         Mistake(
             "no_transpose",
-            partial(oracle.merge_heads, layout="rows"),
+            altered(oracle.merge_heads, layout="rows"),
             "It flattens before the heads are moved back: rows of the result mix positions.",
             "Swap the axes -3 and -2 first, then put the last two together.",
         ),
         Mistake(
             "interleaved",
-            partial(oracle.merge_heads, layout="interleaved"),
+            altered(oracle.merge_heads, layout="interleaved"),
             "The heads' columns are shuffled into each other; head h owns d_k columns side by side.",
             "Before the last two axes are put together they must be (H, d_k), in this order.",
         ),

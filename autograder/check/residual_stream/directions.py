@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import python_numbers, unchanged
 from autograder.check.varied import property_of
@@ -98,12 +99,12 @@ MAX_COSINE = Component(
         ),
         Mistake(
             "dot_product",
-            partial(oracle.max_cosine, power=0.0),
+            altered(oracle.max_cosine, power=0.0),
             "These are dot products: the vectors are not scaled to length 1.",
         ),
         Mistake(
             "squared_length",
-            partial(oracle.max_cosine, power=1.0),
+            altered(oracle.max_cosine, power=1.0),
             "The vectors are divided by the square of their length.",
             "The length is the root of the sum of squares.",
         ),

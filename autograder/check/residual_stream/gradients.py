@@ -7,7 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import normal
 from autograder.check.properties import python_numbers, unchanged
 from autograder.check.varied import property_of
@@ -153,7 +156,7 @@ GRADIENT_NORMS = Component(
         ),
         Mistake(
             "one_step",
-            partial(oracle.gradient_norms, through=False),
+            altered(oracle.gradient_norms, through=False),
             "Each gradient goes through one sub-layer only, not to the end of the stack.",
             "Differentiate the sum of x_L, for every l.",
         ),
@@ -165,12 +168,12 @@ GRADIENT_NORMS = Component(
         ),
         Mistake(
             "of_the_mean",
-            partial(oracle.gradient_norms, top=lambda x: 0 * x + 1 / x.size),
+            altered(oracle.gradient_norms, top=lambda x: 0 * x + 1 / x.size),
             "It differentiates the mean of x_L; the exercise asks for the sum.",
         ),
         Mistake(
             "of_the_squares",
-            partial(oracle.gradient_norms, top=lambda x: 2 * x),
+            altered(oracle.gradient_norms, top=lambda x: 2 * x),
             "It differentiates the sum of the squares of x_L; the exercise asks for the sum.",
         ),
         Mistake(

@@ -7,7 +7,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import normal
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims, property_of
@@ -84,7 +86,7 @@ RUN_STREAM = Component(
     mistakes=(
         Mistake(
             "replaced",
-            partial(oracle.run_stream, keep=0.0),
+            altered(oracle.run_stream, keep=0.0),
             "Each sub-layer's result replaces the stream; it should be added to it.",
             "In the loop: x = x + write.",
         ),
@@ -119,18 +121,18 @@ RUN_STREAM = Component(
         ),
         Mistake(
             "order_reversed",
-            partial(oracle.run_stream, order=lambda n: reversed(range(n))),
+            altered(oracle.run_stream, order=lambda n: reversed(range(n))),
             "The sub-layers run in reverse order.",
         ),
         Mistake(
             "all_read_start",
-            partial(oracle.run_stream, reads="start"),
+            altered(oracle.run_stream, reads="start"),
             "Every sub-layer reads the first stream; it should read the stream as it then stands.",
             "Update x inside the loop: x = x + write.",
         ),
         Mistake(
             "reads_last_write",
-            partial(oracle.run_stream, reads="write"),
+            altered(oracle.run_stream, reads="write"),
             "Each sub-layer reads the write of the one before, not the stream.",
             "Each reads the sum so far: write = sublayer(x), with x = x + write after it.",
         ),
@@ -147,23 +149,23 @@ RUN_STREAM = Component(
         ),
         Mistake(
             "returns_in_loop",
-            partial(oracle.run_stream, order=lambda n: range(1)),
+            altered(oracle.run_stream, order=lambda n: range(1)),
             "It stops after the first sub-layer.",
             "Is the `return` indented into the loop?",
         ),
         Mistake(
             "last_skipped",
-            partial(oracle.run_stream, order=lambda n: range(n - 1)),
+            altered(oracle.run_stream, order=lambda n: range(n - 1)),
             "The last sub-layer is left out.",
         ),
         Mistake(
             "first_skipped",
-            partial(oracle.run_stream, order=lambda n: range(1, n)),
+            altered(oracle.run_stream, order=lambda n: range(1, n)),
             "The first sub-layer is left out.",
         ),
         Mistake(
             "first_again",
-            partial(oracle.run_stream, order=lambda n: [0] * n),
+            altered(oracle.run_stream, order=lambda n: [0] * n),
             "The first sub-layer is called each time, in place of the others.",
         ),
     ),

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Inputs, Property, failure
+from autograder.check.findings import failure
+from autograder.check.parts import Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.judge import Trouble
 from autograder.probes import Call

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 
-from autograder.check.component import Component, Fixture, Mistake
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import normal
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims, property_of
@@ -47,34 +48,34 @@ RESIDUAL_ADD = Component(
     mistakes=(
         Mistake(
             "replaced",
-            partial(oracle.residual_add, keep=0.0),
+            altered(oracle.residual_add, keep=0.0),
             "The sub-layer's result replaces the stream; it should be added to it.",
             "Return the sum: x + sublayer(x).",
         ),
         Mistake(
             "ignored",
-            partial(oracle.residual_add, factor=0.0),
+            altered(oracle.residual_add, factor=0.0),
             "The stream comes back as it was: what the sub-layer writes is lost.",
             "Adding makes a new tensor, and that has to be returned.",
         ),
         Mistake(
             "subtracted",
-            partial(oracle.residual_add, factor=-1.0),
+            altered(oracle.residual_add, factor=-1.0),
             "What the sub-layer writes is subtracted instead of added.",
         ),
         Mistake(
             "difference",
-            partial(oracle.residual_add, keep=-1.0),
+            altered(oracle.residual_add, keep=-1.0),
             "It returns the write minus the stream; it should return their sum.",
         ),
         Mistake(
             "averaged",
-            partial(oracle.residual_add, keep=0.5, factor=0.5),
+            altered(oracle.residual_add, keep=0.5, factor=0.5),
             "It takes the average of stream and write. The stream keeps its full weight.",
         ),
         Mistake(
             "stream_twice",
-            partial(oracle.residual_add, keep=2.0),
+            altered(oracle.residual_add, keep=2.0),
             "The stream is counted twice.",
             "Add the stream to what the sub-layer returns, once.",
         ),

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from autograder.check.component import (
-    Component,
-    Fixture,
-    Mistake,
-    Property,
-    failure,
-)
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON, causal, sums_to_one
 from autograder.check.varied import batch_dims
@@ -129,54 +125,75 @@ ATTENTION = Component(
     mistakes=(
         Mistake(
             "no_scaling",
-            partial(oracle.attention, scale=power_of_d_k(0)),
+            altered(oracle.attention, scale=power_of_d_k(0)),
             "The scores are not divided by sqrt(d_k).",
             "S = Q K^T / sqrt(d_k), before the mask and the softmax.",
+            "A score is a sum of d_k products and grows as sqrt(d_k): at width 64 its deviation is "
+            "8. The softmax is then nearly a choice of one, and passes hardly any gradient.",
         ),
         Mistake(
             "divided_by_d_k",
-            partial(oracle.attention, scale=power_of_d_k(-1)),
+            altered(oracle.attention, scale=power_of_d_k(-1)),
             "The scores are divided by d_k instead of its square root.",
             "math.sqrt(Q.shape[-1])",
+            "The scores shrink as 1 / sqrt(d_k): at width 64 every position weighs nearly alike.",
         ),
         Mistake(
             "multiplied",
-            partial(oracle.attention, scale=power_of_d_k(0.5)),
+            altered(oracle.attention, scale=power_of_d_k(0.5)),
             "The scores are multiplied by sqrt(d_k) instead of divided.",
+            "S = Q K^T / math.sqrt(d_k)",
+            "The scores get d_k times too large, and the softmax becomes a choice of one. The model "
+            "may even train at first, so the loss does not show it.",
         ),
         Mistake(
             "scaled_by_length",
-            partial(oracle.attention, scale=lambda Q: Q.shape[-2] ** -0.5),
+            altered(oracle.attention, scale=lambda Q: Q.shape[-2] ** -0.5),
             "The scores are divided by sqrt(T): the number of positions, not the width d_k.",
             "d_k is the size of the last axis of Q.",
+            "The same sentence would be attended to differently when more text follows it.",
         ),
         Mistake(
             "softmax_over_queries",
-            partial(oracle.attention, softmax_dim=-2),
+            altered(oracle.attention, softmax_dim=-2),
             "The softmax runs over the queries (columns) instead of the keys (rows).",
             "Row t holds the weights of position t: softmax along dim=-1.",
+            "A key's weights are shared out among the queries, later ones included, so the future "
+            "leaks: the training loss is too good, and generation fails.",
         ),
         Mistake(
             "mask_after_softmax",
-            partial(oracle.attention, mask_when="after"),
+            altered(oracle.attention, mask_when="after"),
             "The mask comes after the softmax: masked keys still count in the denominator.",
             "Add the mask to the scores, then take the softmax.",
+            "Rows no longer sum to 1, and by how much they fall short tells about the later tokens: "
+            "a leak that the weights themselves do not show.",
         ),
         Mistake(
             "mask_ignored",
-            lambda Q, K, V, mask=None: oracle.attention(Q, K, V),
+            altered(oracle.attention, mask_when="never"),
             "The mask is not used: every position sees the later ones.",
             "S = S + mask, before the softmax.",
+            "In training the next token is there to be read. In generation it is not, and the model "
+            "has learnt little else.",
         ),
         Mistake(
             "swapped",
-            partial(oracle.attention, swap=True),
+            altered(oracle.attention, swap=True),
             "Q and K have changed places.",
             "Row t of S belongs to query t: Q @ K^T.",
+            "S is transposed: position t is weighted by what the others look for, not by what it "
+            "looks for itself.",
         ),
     ),
     needs=("softmax", "causal_mask"),
     constants=("mask",),
     shortcuts=frozenset({"scaled_dot_product_attention"}),
+    example={
+        "Q": np.float32([[1, 0], [0, 2], [1, 1]]),
+        "K": np.float32([[1, 0], [0, 1], [2, 1]]),
+        "V": np.float32([[1], [2], [3]]),
+    },
     outputs=("the output", "the weights"),
+    arise=(1, 0),
 )

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 
-from autograder.check.component import (
-    Component,
-    Fixture,
-    Mistake,
-    module,
-)
+from autograder.check.component import Component, module
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
 from autograder.check.properties import COMMON, causal, several_lengths
 from autograder.check.varied import batch_dims
-from autograder.check.self_attention.attention import power_of_d_k
 from autograder.oracle import self_attention as oracle
 
 
@@ -36,12 +31,22 @@ def head_fixtures(rng):
     ]
 
 
-def _head(init, state, x, **switches):
+def _head(init, state, x, *, scale=None, **switches):
+    """scale: (d, d_k) -> the factor on the scores."""
+    if scale:
+        switches["scale"] = lambda Q: scale(*init)
     return oracle.attention_head(x, **state, **switches)
 
 
-def _renamed(init, state, x, **names):
-    return _head(init, {k: state[names.get(k, k)] for k in state}, x)
+def _renamed(**names):
+    """Parameters used under other names than their own."""
+    return altered(
+        _head, before=lambda i: {"state": {k: i["state"][names.get(k, k)] for k in i["state"]}}
+    )
+
+
+def _without_biases(inputs):
+    return {"state": {k: v * (k[0] == "W") for k, v in inputs["state"].items()}}
 
 
 ATTENTION_HEAD = Component(
@@ -63,41 +68,57 @@ ATTENTION_HEAD = Component(
     mistakes=(
         Mistake(
             "no_mask",
-            partial(_head, mask=None),
+            altered(_head, mask=None),
             "There is no causal mask: every position sees the later ones.",
             "Hand causal_mask(T) to attention.",
+            "Training shows the head the answer, the next token, and it learns to copy it. When it "
+            "generates, that token is not there.",
         ),
         Mistake(
             "no_bias",
-            lambda init, state, x: _head(init, {k: v * (k[0] == "W") for k, v in state.items()}, x),
+            altered(_head, before=_without_biases),
             "The biases are not added.",
             "Q = x W_Q + b_Q, and so for K and V.",
+            "They start at 0, so an untrained model does not show it. GPT-2's trained biases are "
+            "not 0, and its weights would give other logits here.",
         ),
         Mistake(
             "scaled_by_d_model",
-            lambda init, state, x: _head(init, state, x, scale=lambda Q: x.shape[-1] ** -0.5),
+            altered(_head, scale=lambda d, d_k: d**-0.5),
             "The scores are divided by sqrt(d_model) instead of sqrt(d_k).",
             "d_k is the width of Q, not of x.",
+            "With 12 heads in GPT-2 the scores are sqrt(12) = 3.5 times too small, and every "
+            "position weighs nearly alike.",
         ),
         Mistake(
             "no_scaling",
-            partial(_head, scale=power_of_d_k(0)),
+            altered(_head, scale=lambda d, d_k: 1.0),
             "The scores are not divided by sqrt(d_k).",
+            "Let your attention do it; it knows d_k from the shape of Q.",
+            "The softmax gets nearly a choice of one, and passes hardly any gradient.",
         ),
         Mistake(
             "q_is_k",
-            partial(_renamed, W_K="W_Q", b_K="b_Q"),
+            _renamed(W_K="W_Q", b_K="b_Q"),
             "The keys are computed with W_Q: W_K is not used.",
+            "K = x @ self.W_K + self.b_K",
+            "Scores become symmetric: what I look for is what I offer. A head can no longer ask for "
+            "a noun while being a verb.",
         ),
         Mistake(
             "v_is_k",
-            partial(_renamed, W_V="W_K", b_V="b_K"),
+            _renamed(W_V="W_K", b_V="b_K"),
             "The values are computed with W_K: W_V is not used.",
+            "V = x @ self.W_V + self.b_V",
+            "What a token is found by and what it then says become the same thing.",
         ),
         Mistake(
             "q_k_swapped",
-            partial(_renamed, W_K="W_Q", b_K="b_Q", W_Q="W_K", b_Q="b_K"),
+            _renamed(W_K="W_Q", b_K="b_Q", W_Q="W_K", b_Q="b_K"),
             "W_Q and W_K have changed places.",
+            "Q comes from W_Q and asks, K comes from W_K and is looked for.",
+            "A model that you train yourself learns the roles the other way round and is as good. "
+            "One with GPT-2's weights computes other scores.",
         ),
     ),
     needs=("softmax", "causal_mask", "attention"),

@@ -7,13 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from autograder.check.component import (
-    Component,
-    Fixture,
-    Mistake,
-    Property,
-    failure,
-)
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.judge import Trouble
 from autograder.judge.compare import kind
@@ -77,41 +74,52 @@ CAUSAL_MASK = Component(
     mistakes=(
         Mistake(
             "diagonal_masked",
-            partial(MASK, diagonal=0),
+            altered(MASK, diagonal=0),
             "The diagonal is masked too: no position may look at itself, and row 0 at nothing.",
             "triu(1) starts above the diagonal, triu(0) on it.",
+            "Row 0 is then all -inf, its softmax 0 / 0, and the NaN spreads through the model.",
         ),
         Mistake(
             "one_too_far",
-            partial(MASK, diagonal=2),
+            altered(MASK, diagonal=2),
             "Each position may look one step ahead.",
             "Mask where s > t, that is above the diagonal: triu(1).",
+            "A position that sees the next token copies it. The training loss falls to almost 0, and "
+            "the model cannot generate, because then the next token is not there.",
         ),
         Mistake(
             "mirrored",
-            partial(MASK, direction="past"),
+            altered(MASK, direction="past"),
             "It is the other way round: the past is masked and the future open.",
             "Rows are t (who looks), columns s (what is looked at); mask s > t.",
+            "Each position reads the very tokens that it is to predict, and none of those before it. "
+            "Training looks splendid, and the text that comes out is noise.",
         ),
         Mistake(
             "finite_fill",
-            partial(MASK, fill=-1e9),
+            altered(MASK, fill=-1e9),
             "It fills with a large negative number instead of -inf.",
-            "Scores can be pushed below any number; -inf is below them all. Use -math.inf.",
+            "Use -math.inf, as in torch.full((T, T), -math.inf).",
+            "With scores of usual size it makes no difference. But where a whole row is masked, as "
+            "for padding, every key counts alike, and half precision cannot hold 1e9.",
         ),
         Mistake(
             "finite_fill_1e4",
-            partial(MASK, fill=-1e4),
+            altered(MASK, fill=-1e4),
             "It fills with -10000 instead of -inf.",
-            "Scores can be pushed below any number; -inf is below them all. Use -math.inf.",
+            "Use -math.inf, as in torch.full((T, T), -math.inf).",
+            "Training can push scores below -10000, and then the future is open again: the loss "
+            "falls, suddenly and for the wrong reason.",
         ),
         Mistake(
             "zero_fill",
-            partial(MASK, fill=0.0),
+            altered(MASK, fill=0.0),
             "It masks nothing: every entry is 0.",
             "Put -math.inf where s > t.",
+            "The mask is added, and 0 changes no score: every position sees the whole text.",
         ),
     ),
     shortcuts=frozenset({"generate_square_subsequent_mask"}),
+    example={"T": 3},
     outputs="the mask",
 )

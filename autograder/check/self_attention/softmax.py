@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 
 import numpy as np
 
-from autograder.check.component import (
-    Component,
-    Fixture,
-    Mistake,
-    Property,
-    failure,
-)
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import COMMON, sums_to_one
 from autograder.judge import Trouble
@@ -62,6 +58,10 @@ def _winner_verdict(c, inputs, answers):
     )
 
 
+def _from_the_mean(x, dim=-1):
+    return oracle.softmax(x - x.mean(dim, keepdims=True), dim, shift=False)
+
+
 SOFTMAX = Component(
     "softmax",
     softmax_fixtures,
@@ -76,58 +76,71 @@ SOFTMAX = Component(
     mistakes=(
         Mistake(
             "other_axis",
-            lambda x, dim=-1: oracle.softmax(x, 0),
+            altered(oracle.softmax, dim=0),
             "It normalises along the first axis, whatever dim is.",
             "Hand dim to the maximum and to the sum.",
+            "Attention would mix the sentences of a batch: what one gets depends on the others.",
         ),
         Mistake(
             "dim_ignored",
-            lambda x, dim=-1: oracle.softmax(x, -1),
+            altered(oracle.softmax, dim=-1),
             "It always normalises along the last axis: dim is not used.",
             "Hand dim to the maximum and to the sum.",
+            "A caller who asks for another axis gets wrong weights, and no error tells him.",
         ),
         Mistake(
             "no_exponential",
             lambda x, dim=-1: x / x.sum(dim, keepdims=True),
             "It divides by the sum without taking the exponential.",
             "softmax(x)_i = e^{x_i} / sum_j e^{x_j}",
+            "Scores may be negative, weights may not, and the sum of scores can be 0.",
         ),
         Mistake(
             "base_2",
-            partial(oracle.softmax, base=2.0),
+            altered(oracle.softmax, base=2.0),
             "It uses powers of 2 in place of powers of e.",
             "torch.exp, not torch.exp2.",
+            "Every distribution is flatter than it should be, as with temperature 1.44. A model "
+            "trained so learns around it; one with GPT-2's weights does not.",
         ),
         Mistake(
             "not_normalised",
-            partial(oracle.softmax, power=0.0),
+            altered(oracle.softmax, power=0.0),
             "It takes the exponential, but does not divide by the sum.",
+            "The last step: e / e.sum(dim, keepdim=True).",
+            "The output would be no average of the values: it grows with the number of positions.",
         ),
         Mistake(
             "whole_tensor",
-            lambda x, dim=-1: oracle.softmax(x.reshape(-1)).reshape(x.shape),
+            altered(oracle.softmax, dim=None),
             "It normalises over all entries together.",
             "Sum along dim only, with keepdim=True.",
+            "Each row gets a share of one sum: all positions compete for the same attention.",
         ),
         Mistake(
             "no_shift",
-            partial(oracle.softmax, shift=False),
+            altered(oracle.softmax, shift=False),
             "The maximum is not subtracted before the exponential.",
             "x - x.amax(dim, keepdim=True) first: then no exponent is positive.",
+            "In float32 e^89 is infinite. One large score is enough, and inf / inf is NaN.",
         ),
         Mistake(
             "one_maximum_for_all",
-            lambda x, dim=-1: oracle.softmax(x - x.max(), dim, shift=False),
+            altered(oracle.softmax, before=lambda i: {"x": i["x"] - i["x"].max()}, shift=False),
             "It subtracts one maximum of the whole tensor; rows far below it become 0 / 0.",
             "Each row needs a maximum of its own: x.amax(dim, keepdim=True).",
+            "One loud position silences the others: where the shift leaves only exponents below "
+            "-104, every e^x is 0.",
         ),
         Mistake(
             "mean_subtracted",
-            lambda x, dim=-1: oracle.softmax(x - x.mean(dim, keepdims=True), dim, shift=False),
+            _from_the_mean,
             "It subtracts the mean: a score far above the mean still overflows.",
             "Subtract the maximum: then no exponent is positive.",
+            "A mask of -inf makes the mean -inf, too, and everything NaN.",
         ),
     ),
+    example={"x": np.float32([2, 1, 0])},
     shortcuts=frozenset({"softmax", "log_softmax", "Softmax"}),
     look={
         "scores as large as 1000": "Subtract the maximum before the exponential.",

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import python_numbers
 from autograder.check.tensors import works_away

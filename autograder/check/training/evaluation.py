@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.check.component import Component, Fixture, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.mode import parts_restored
 from autograder.check.properties import python_numbers

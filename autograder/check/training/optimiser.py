@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property, double
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Property, double
 from autograder.check.draw import choice, normal
 from autograder.check.properties import unchanged
 from autograder.check.tensors import any_device

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Mistake, Property, failure
+from autograder.check.component import Component
+from autograder.check.findings import failure
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind

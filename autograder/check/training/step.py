@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.component import Component, Fixture, Inputs, Mistake, Property
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake
+from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of

@@ -1,0 +1,147 @@
+"""From a student's answers to findings: what is wrong with each part, and the cause of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from autograder.check.naming import Case, Cause, cause_of
+from autograder.check.parts import Fixture
+from autograder.check.shown import shown
+from autograder.judge import Finding, Trouble
+from autograder.judge.compare import difference, finite, form
+from autograder.judge.finding import CLOSE
+from autograder.probes import Answer
+
+if TYPE_CHECKING:
+    from autograder.check.component import Component
+
+
+def findings(
+    c: Component, fixtures: list[Fixture], answers: list[Answer], rest: list[list[Answer]]
+) -> list[Finding]:
+    """`answers`: one for each fixture; `rest`: those of each property."""
+    wanted = [c.expected(f.inputs) for f in fixtures]
+    cause = _cause(c, fixtures, answers, wanted)
+    seen = list(zip(fixtures, answers, wanted))
+    raised = [_raised(c, f, a, cause) for f, a, _ in seen]
+    shaped = [None if r else _shape(c, a, w) for r, (_, a, w) in zip(raised, seen)]
+    tried = [r or s for r, s in zip(raised, shaped)]
+    whole = [None if t else _finite(c, *each) for t, each in zip(tried, seen)]
+    obstacles = [t or w for t, w in zip(tried, whole)]
+
+    def because(trouble: Trouble | None) -> Trouble | None:
+        return _because(c, cause, len(fixtures), trouble)
+
+    found, left = [], len(seen)
+    for name, troubles in (("runs", raised), ("shapes and types", shaped), ("finite", whole)):
+        trouble = because(next((t for t in troubles if t), None))
+        found.append(Finding(name, trouble, weight=0.0, skipped=left == 0))
+        left -= sum(t is not None for t in troubles)
+    troubles = [o or _numbers(c, *each) for o, each in zip(obstacles, seen)]
+    troubles = _narrowed(fixtures, troubles)
+    values = [
+        Finding(f.name, because(t), f.weight, evidence=f.weight > 0)
+        for f, t in zip(fixtures, troubles)
+    ]
+    main = fixtures[-1].inputs
+    for prop, answer in zip(c.properties, rest):
+        finding = Finding(prop.name, weight=prop.weight, evidence=prop.evidence)
+        if obstacles[-1] or (prop.exact and values[-1].trouble):
+            found.append(replace(finding, skipped=True))
+        else:
+            found.append(replace(finding, trouble=told(prop.verdict, c, main, answer)))
+    return found + values
+
+
+def _cause(c: Component, fixtures, answers, wanted) -> Cause | None:
+    each = zip(fixtures, answers, wanted)
+    cases = [Case(f.inputs, answer, want) for f, answer, want in each]
+    return cause_of(c.mistakes, cases, c.tolerance)
+
+
+def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None) -> Trouble | None:
+    if not answer.failure:
+        return None
+    looks = (look for part, look in c.raises.items() if part in answer.failure.message)
+    trouble = replace(failure(answer, f"on {fixture.name}"), look=next(looks, ""))
+    return replace(trouble, evidence="") if cause else trouble
+
+
+def _shape(c: Component, answer: Answer, want: Any) -> Trouble | None:
+    if isinstance(answer.value, Trouble):  # what `read` has to say
+        return answer.value
+    return form(answer.value, want, c.outputs)
+
+
+def _finite(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
+    trouble = finite(answer.value, want, c.outputs)
+    return trouble and replace(trouble, look=c.look.get(fixture.name, ""))
+
+
+def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
+    got, what = answer.value, c.outputs
+    if c.arise:
+        got, want, what = (tuple(each[i] for i in c.arise) for each in (got, want, what))
+    trouble = difference(got, want, c.tolerance, what)
+    if trouble is None:
+        return None
+    code = shown(c.name, fixture.inputs)
+    if code:
+        trouble = replace(trouble, evidence=f"{code}: {trouble.evidence or trouble.what}")
+    return replace(trouble, look=c.look.get(fixture.name, ""))
+
+
+def _narrowed(fixtures: list[Fixture], troubles: list[Trouble | None]) -> list[Trouble | None]:
+    """Each trouble with the parts that are right: what differs between them is the place to look."""
+    right = [f.name for f, t in zip(fixtures, troubles) if t is None and f.weight]
+    if not right or not any(troubles):
+        return troubles
+    but = f"Right: {'; '.join(right)}."
+    return [t and replace(t, relation=f"{t.relation} {but}".strip()) for t in troubles]
+
+
+def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None) -> Trouble | None:
+    """The same evidence, told with its cause where that is known."""
+    if cause is None or trouble is None:
+        return trouble
+    evidence = trouble.evidence or trouble.what
+    if trouble.evidence and isinstance(c.outputs, tuple):  # say which of them
+        evidence = f"{trouble.what} {trouble.evidence}"
+    mistake, says = cause.mistake, cause.mistake.says
+    given = "These two together give" if " + " in mistake.name else "This mistake gives"
+    on = f"on all {n} inputs" if n > 1 else "on the one input"
+    agrees = f"{given} exactly your results, {on}."
+    if cause.sure == CLOSE:
+        says = f"Probably: {says}"
+        agrees = f"{given} nearly your results ({cause.explains:.0%} of what is off), {on}."
+    return Trouble(
+        says,
+        f"{evidence} {agrees}",
+        mistake.look,
+        mistake=mistake.name,
+        sure=cause.sure,
+        why=mistake.why,
+        picture=trouble.picture,
+    )
+
+
+def told(reader: Callable[..., Any], *args: Any) -> Any:
+    """What a `read` or a verdict says of a student's data; data of a form that it cannot take are
+    a trouble, not a crash."""
+    try:
+        return reader(*args)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        return Trouble("The result has another form than it should.", str(error)[:200])
+
+
+def failure(answer: Answer, where: str) -> Trouble:
+    """An exception of the student's code, told as a trouble."""
+    f = answer.failure
+    if f.type == "WrongParameters":
+        return Trouble(f"The parameters are not those of the exercise: {f.message}.")
+    line = f"In your code, {f.line}" if f.line else ""
+    if f.unwritten and f.function:
+        return Trouble(f"{f.function}() still raises NotImplementedError.", line)
+    return Trouble(f"It raises {f.type} {where}: {f.message}", line)
