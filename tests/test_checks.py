@@ -1,6 +1,7 @@
 """Every check is itself checked: right solutions pass whatever their style, wrong ones do not.
 
-CHAPTER=self_attention pytest tests/test_checks.py looks at one chapter only.
+CHAPTER=self_attention pytest tests/test_checks.py looks at one chapter only; SEEDS=20 tries right
+solutions on as many seeds.
 """
 
 import os
@@ -12,10 +13,11 @@ from variants import right, wrong
 from autograder import check
 from autograder.check import find
 from autograder.course import ASSIGNMENTS
+from autograder.judge.finding import EXACT
 
 CHAPTER = os.environ.get("CHAPTER")
 COMPONENTS = [c for a in ASSIGNMENTS if CHAPTER in (None, a.notebook) for c in a.components]
-SEEDS = (0, 1, 2)
+SEEDS = range(int(os.environ.get("SEEDS", 3)))
 
 
 def each(kind):
@@ -40,13 +42,18 @@ def test_wrong_solutions_get_less_and_known_mistakes_are_named(name, variant):
         assert not report.passed and report.fraction < 1, str(report)
         assert report.summary and report.summary in str(report)
         if known:
-            named = [f.trouble.mistake for f in report.findings if f.trouble and f.trouble.mistake]
+            named = [t.mistake for t in troubles_of(report) if t.mistake]
             assert named and set(named) == {variant}, str(report)
+            assert {t.sure for t in troubles_of(report) if t.mistake} == {EXACT}
+
+
+def troubles_of(report):
+    return [f.trouble for f in report.findings if f.trouble]
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_there_are_enough_of_both(name):
-    assert len(right(name)) >= 3  # the stand-in, and two that are written differently
+    assert len(right(name)) >= 5  # the stand-in, and four that are written differently
     assert len(wrong(name)) >= 3
     written = set(wrong(name))
     assert {m.name for m in find(name).mistakes} <= written, "a known mistake without a solution"

@@ -24,7 +24,10 @@ def causal_mask(T, *, xp, diagonal=1, fill=-math.inf, direction="future"):
 
 
 def attention(Q, K, V, mask=None, *, scale=None, softmax_dim=-1, mask_when="before", swap=False):
-    """-> output (..., T, d_v), weights (..., T, S). scale: factor on the scores."""
+    """-> output (..., T, d_v), weights (..., T, S).
+
+    scale: Q -> factor on the scores. mask_when: "before" the softmax, "after" it, or "never".
+    """
     xp = array_namespace(Q)
     if swap:
         Q, K = K, Q
