@@ -32,9 +32,9 @@ def test_a_bool_is_no_number():
 
 def test_difference_names_the_first_wrong_entry():
     trouble = difference(array(1, 2, 4), array(1, 2, 3), what="the row")
-    assert trouble.what == "the row has wrong values."
+    assert trouble.what == "Wrong values in the row."
     assert trouble.evidence == (
-        "At [2]: expected 3, got 4 (1 of 3 entries differs, the largest difference 1)."
+        "At [2] of the row: expected 3, got 4 (1 of 3 entries differs, the largest difference 1)."
     )
 
 

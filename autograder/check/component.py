@@ -13,7 +13,7 @@ from autograder.check.findings import findings, told
 from autograder.check.mistake import Mistake
 from autograder.check.parts import Fixture, Inputs, Property, double
 from autograder.course import where
-from autograder.judge import Report
+from autograder.judge import Report, Trouble, difference
 from autograder.judge.compare import Tolerance, What
 from autograder.probes import Answer, Call, ask
 
@@ -81,6 +81,13 @@ class Component:
     def expected(self, inputs: Inputs) -> Any:
         """The oracle's result, on float64 copies of the inputs."""
         return self.oracle(**double(inputs))
+
+    def difference(self, got: Any, want: Any) -> Trouble | None:
+        """What is off in values of the right form; of several outputs, in the order they arise."""
+        what = self.outputs
+        if self.arise:
+            got, want, what = (tuple(each[i] for i in self.arise) for each in (got, want, what))
+        return difference(got, want, self.tolerance, what)
 
     def reading(self, inputs: Inputs, answer: Answer) -> Answer:
         """The answer as it is compared with the oracle's."""

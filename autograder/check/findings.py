@@ -10,7 +10,7 @@ from autograder.check.naming import Case, Cause, cause_of
 from autograder.check.parts import Fixture
 from autograder.check.shown import shown
 from autograder.judge import Finding, Trouble
-from autograder.judge.compare import difference, finite, form
+from autograder.judge.compare import finite, form
 from autograder.judge.finding import CLOSE
 from autograder.probes import Answer
 
@@ -81,14 +81,13 @@ def _finite(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Troubl
 
 
 def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
-    got, what = answer.value, c.outputs
-    if c.arise:
-        got, want, what = (tuple(each[i] for i in c.arise) for each in (got, want, what))
-    trouble = difference(got, want, c.tolerance, what)
+    trouble = c.difference(answer.value, want)
     if trouble is None:
         return None
     code = shown(c.name, fixture.inputs)
-    if code:
+    if code and trouble.picture:
+        trouble = replace(trouble, code=code)
+    elif code:
         trouble = replace(trouble, evidence=f"{code}: {trouble.evidence or trouble.what}")
     return replace(trouble, look=c.look.get(fixture.name, ""))
 
@@ -98,7 +97,7 @@ def _narrowed(fixtures: list[Fixture], troubles: list[Trouble | None]) -> list[T
     right = [f.name for f, t in zip(fixtures, troubles) if t is None and f.weight]
     if not right or not any(troubles):
         return troubles
-    but = f"Right: {'; '.join(right)}."
+    but = f"It is right on: {'; '.join(right)}."
     return [t and replace(t, relation=f"{t.relation} {but}".strip()) for t in troubles]
 
 
@@ -107,8 +106,6 @@ def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None)
     if cause is None or trouble is None:
         return trouble
     evidence = trouble.evidence or trouble.what
-    if trouble.evidence and isinstance(c.outputs, tuple):  # say which of them
-        evidence = f"{trouble.what} {trouble.evidence}"
     mistake, says = cause.mistake, cause.mistake.says
     given = "These two together give" if " + " in mistake.name else "This mistake gives"
     on = f"on all {n} inputs" if n > 1 else "on the one input"
@@ -124,6 +121,7 @@ def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None)
         sure=cause.sure,
         why=mistake.why,
         picture=trouble.picture,
+        code=trouble.code,
     )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-LONGEST = 100  # letters
+LONGEST = 160  # letters
+WHOLE = r"\.0\b"  # 2.0 is typed as 2.
 ENTRIES = 12  # of an array
 
 
 def shown(name: str, inputs: dict[str, Any]) -> str:
-    """`softmax(torch.tensor([2.0, 1.0, 0.0]))`, or "" where the inputs are too large for a line."""
+    """`softmax(torch.tensor([2., 1., 0.]))`, or "" where the inputs are too large for a line."""
     if inputs.get("state") is not None:
         return ""
     rest = {k: v for k, v in inputs.items() if k not in ("init", "state")}
@@ -36,4 +38,4 @@ def _code(value: Any) -> str:
         return "?"
     if value.dtype.kind == "f":
         listed = np.round(listed, 2)
-    return f"torch.tensor({listed.tolist()})"
+    return f"torch.tensor({re.sub(WHOLE, '.', str(listed.tolist()))})"

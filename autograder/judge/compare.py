@@ -136,7 +136,8 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> np.ndarray
 def wrong_values(name: str, got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> Trouble:
     """Where they differ first and by how much, how they relate, and a picture of it."""
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
-    evidence = f"At {index(first)}: expected {number(want[first])}, got {number(got[first])}"
+    of = "" if name == "the result" else f" of {name}"
+    evidence = f"At {index(first)}{of}: expected {number(want[first])}, got {number(got[first])}"
     said = ""
     if wrong.size > 1:
         said = relation(got, want, wrong) if wrong.sum() > 1 else ""
@@ -144,7 +145,7 @@ def wrong_values(name: str, got: np.ndarray, want: np.ndarray, wrong: np.ndarray
         many = f"{int(wrong.sum())} of {wrong.size} entries {verb}"
         evidence += f" ({many}{'' if said else _largest(got, want, wrong)})"
     return Trouble(
-        f"{name} has wrong values.", f"{evidence}.", relation=said, picture=window(got, want, wrong)
+        f"Wrong values in {name}.", f"{evidence}.", relation=said, picture=window(got, want, wrong)
     )
 
 

@@ -35,6 +35,7 @@ class Trouble:
     sure: str = ""  # how well they agree with it: EXACT or CLOSE
     why: str = ""  # why it matters; told below the rest
     picture: Picture | None = None
+    code: str = ""  # the call that shows it, as one could type it
 
     def lines(self) -> list[str]:
         evidence = self.evidence if self.mistake else f"{self.evidence} {self.relation}".strip()

@@ -25,6 +25,10 @@ def lines(said: list[str]) -> str:
     return "".join(f'<div style="margin:.2em 0">{escape(line)}</div>' for line in said)
 
 
+def code(text: str) -> str:
+    return f'<div style="margin:.4em 0 0"><code>{escape(text)}</code></div>' if text else ""
+
+
 def fold(title: str, said: list[str]) -> str:
     """What is shown when it is asked for."""
     if not said:
@@ -52,7 +56,7 @@ def _table(picture: Picture, caption: str, values, mark: bool) -> str:
         label = _heading(picture.rows[r], "row") if picture.rows else ""
         body += f"<tr>{label}{cells}</tr>"
     return (
-        '<table style="border-collapse:collapse;margin:0"><caption style="text-align:left">'
+        '<table style="border-collapse:collapse;margin:0;color:inherit;font-size:inherit"><caption style="text-align:left;color:inherit">'
         f"{escape(caption)}</caption><tr>{corner}{head}</tr>{body}</table>"
     )
 

@@ -28,8 +28,8 @@ class Picture:
         some = any(0 < abs(x) < float("inf") for row in self.want for x in row)
         return tuple(tuple(x == -float("inf") or (some and x == 0) for x in r) for r in self.want)
 
-    def lines(self) -> list[str]:
-        """As text, both side by side; what differs stands in > <."""
+    def lines(self, right: str = "yours") -> list[str]:
+        """As text, both side by side; what differs stands in > <. `right`: what to call it."""
         want = _aligned([[f" {digits(x)} " for x in row] for row in self.want])
         marked = zip(self.got, self.wrong)
         got = _aligned(
@@ -37,7 +37,7 @@ class Picture:
         )
         labels = [f"{r}" for r in self.rows] or [""]
         wide = max(map(len, labels))
-        left, right = f"expected {self.place}", "yours"
+        left = f"expected {self.place}"
         width = max(len(want[0]), len(left))
         head = f"{'':{wide}} {left:{width}}   {right}"
         return [head.rstrip()] + [

@@ -114,9 +114,9 @@ class Report:
         first = self._first() if self.started else None
         if first is None or first.trouble.picture is None:
             return self._cause()
-        cause, look = self._cause(), bool(first.trouble.look)
-        drawn = [f"  {line}" for line in first.trouble.picture.lines()]
-        return cause[:-1] + drawn + cause[-1:] if look else cause + drawn
+        cut = len(self._cause()) - bool(first.trouble.look)
+        drawn = [first.trouble.code] * bool(first.trouble.code) + first.trouble.picture.lines()
+        return self._cause()[:cut] + [f"  {line}" for line in drawn] + self._cause()[cut:]
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -128,8 +128,8 @@ class Report:
         cause = self._cause()
         if first and first.trouble.picture:
             cut = len(cause) - bool(first.trouble.look)
-            body = page.lines(cause[:cut]) + page.side_by_side(first.trouble.picture)
-            body += page.lines(cause[cut:])
+            shown = page.code(first.trouble.code) + page.side_by_side(first.trouble.picture)
+            body = page.lines(cause[:cut]) + shown + page.lines(cause[cut:])
         else:
             body = page.lines(cause)
         why = [first.trouble.why] if first and first.trouble.why else []

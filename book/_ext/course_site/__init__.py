@@ -4,7 +4,7 @@ import os
 
 from docutils import nodes
 
-from course_site import inline_svg, live_kernel, mathjax, places
+from course_site import inline_svg, live_kernel, mathjax, mistakes, places
 
 
 def setup(app):
@@ -13,5 +13,6 @@ def setup(app):
     app.connect("config-inited", places.use_book_folder, priority=1)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
     app.connect("build-finished", mathjax.copy_to_output)
+    app.add_directive("mistakes", mistakes.Mistakes)
     app.add_node(nodes.image, override=True, html=(inline_svg.visit_image, inline_svg.depart_image))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
