@@ -43,8 +43,26 @@ def test_a_wrong_file_exits_with_1_and_says_where_to_look(reference_source, tmp_
     assert run(file, "--json", report) == 1
     out = capsys.readouterr().out
     assert "Does not conform" in out and "FAIL attention maps" in out and "1/sqrt(d_k)" in out
-    failed = {r["name"] for r in json.loads(report.read_text())["rows"] if r["status"] == "FAIL"}
+    found = json.loads(report.read_text())
+    failed = {r["name"] for r in found["rows"] if r["status"] == "FAIL"}
     assert "attention maps" in failed and "parameter counts" not in failed
+    assert "More on it: autograder explain attention.no_scaling" in out
+    (named,) = found["diagnoses"]
+    assert (named["component"], named["mistakes"]) == ("attention", ["no_scaling"])
+
+
+def test_a_check_that_hangs_takes_nothing_from_the_table(reference_source, tmp_path, capsys):
+    """The rows are measured by then, and what was named before it stands."""
+    file, report = tmp_path / "gpt2.py", tmp_path / "rows.json"
+    wrong = edit(reference_source, ("attention", " / math.sqrt(d_k)", ""))
+    file.write_text(wrong + "\n\ndef gelu(x):\n    while True: pass\n")
+    assert run(file, "--json", report, "--limit", "8") == 1
+    found = json.loads(report.read_text())
+    assert len(found["rows"]) == len(PROPERTIES)
+    first, last = found["diagnoses"]
+    assert first["mistakes"] == ["no_scaling"]
+    assert last["component"] == "gelu" and "longer than 8 seconds" in last["says"]
+    assert "gelu: Its check was ended." in capsys.readouterr().out
 
 
 def test_nan_is_a_failure_and_json_stays_valid(reference_source, tmp_path):

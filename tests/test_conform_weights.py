@@ -44,19 +44,34 @@ def load_gpt2_weights(model, state_dict):
             packed = given[f"h.{layer}.attn.c_attn.{kind}"]
             p.copy_(packed.chunk(3, -1)["QKV".index(rest[-1])])
 """
-LOADED_WRONG = {
+LOADED_WRONG = {  # what is replaced by what, and what is said of it
     "Q, K, V interleaved": (
         '.chunk(3, -1)["QKV"',
         '.unflatten(-1, (-1, 3)).movedim(-1, 0)["QKV"',
+        "every third column of c_attn",
     ),
     "W_O transposed": (
         '{inner[rest]}"])',
         '{inner[rest]}"].T if rest == "attn.W_O" else given[f"h.{layer}.{inner[rest]}"])',
+        ", loaded transposed: blocks.",
     ),
-    "no prefix": ('name.removeprefix("transformer.")', "name"),
+    "K and V swapped": ('"QKV".index', '"QVK".index', "with the numbers of blocks."),
+    "first block everywhere": ("h.{layer}.{inner", "h.0.{inner", "with the numbers of blocks.0."),
+    "beta forgotten": (
+        'ln_{i}.beta": f"ln_{i}.bias"',
+        'ln_{i}.nothing": ""',
+        "",
+    ),
+    "LayerNorms left out": (
+        "if rest in inner:",
+        'if rest in inner and "ln_" in rest: continue\n        if rest in inner:',
+        ", still with its first values: blocks.",
+    ),
+    "no prefix": ('name.removeprefix("transformer.")', "name", ""),
     "c_attn.bias dropped with the buffers": (
         "in state_dict.items()",
         'in state_dict.items() if not name.endswith("attn.bias")',
+        "",
     ),
 }
 
@@ -70,12 +85,12 @@ def test_load_gpt2_weights_is_compared_when_it_is_there(reference_source, tmp_pa
 
 @pytest.mark.parametrize("name", LOADED_WRONG)
 def test_wrong_loading_is_rejected(name, reference_source, tmp_path):
-    old, new = LOADED_WRONG[name]
+    old, new, said = LOADED_WRONG[name]
     assert old in LOADER
     file = tmp_path / "gpt2.py"
     file.write_text(reference_source + LOADER.replace(old, new))
     (row,) = conform.rows(file, only=["load_gpt2_weights"])
-    assert row.failed
+    assert row.failed and said in row.detail, row.detail
 
 
 # ---------------------------------------------------------------- published weights

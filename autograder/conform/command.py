@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 import torch
 from rich.console import Console
 
-from autograder.conform.process import PUBLISHED, rows_of
+from autograder.conform.process import PUBLISHED, outcome_of
 from autograder.conform.published import GROUP
 from autograder.conform.table import as_json, show
 from autograder.errors import CourseError
@@ -32,14 +32,15 @@ def run(args: Namespace) -> int:
     require_device(args.device)
     if args.json:
         require_writable(args.json)
-    found = rows_of(args.file, args.device, args.weights, args.limit, say)
+    outcome = outcome_of(args.file, args.device, args.weights, args.limit, say)
+    found = outcome.rows
     failed = any(row.failed for row in found)
     if args.weights and not any(row.group == GROUP for row in found):
         print("The published weights are not tried: the file has to conform without them first.")
     console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
-    show(found, f"{args.file} against its references, {args.device}", console)
+    show(found, f"{args.file} against its references, {args.device}", console, outcome.diagnoses)
     if args.json:
-        replace(args.json, as_json(found, str(args.file), args.device).encode())
+        replace(args.json, as_json(found, str(args.file), args.device, outcome.diagnoses).encode())
         console.print(f"Rows written to {args.json}.")
     return int(failed)
 

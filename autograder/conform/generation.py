@@ -124,34 +124,3 @@ def mode(subject: Subject) -> Worst:
         worst.note(model.training != training, f"model.training is {model.training} afterwards")
         worst.note((got != want).sum(), f"with model.training {training}, dropout changes the ids")
     return worst
-
-
-@prop(
-    GROUP,
-    "load_gpt2_weights",
-    "published names, with and without `transformer.`",
-    0,
-    "c_attn holds Q | K | V side by side; nothing is transposed; mask buffers are left out by "
-    "their whole name",
-)
-def load_weights(subject: Subject) -> Worst:
-    if not hasattr(subject.module, "load_gpt2_weights"):
-        raise Skip("this file has no load_gpt2_weights")
-    worst, r = Worst(), references.load("full")
-    plain = {k.removeprefix("transformer."): a for k, a in r.published.items()}
-    mask = np.tri(r.sizes.n_positions, dtype=bool)[None, None]
-    buffers = {f"h.{i}.attn.bias": mask for i in range(r.sizes.L)}
-    buffers |= {f"h.{i}.attn.masked_bias": np.array(-1e4) for i in range(r.sizes.L)}
-    head = {"lm_head.weight": plain["wte.weight"]}
-    for label, state in {
-        "with `transformer.`": r.published,
-        "without": plain,
-        "with mask buffers": plain | buffers,
-        "with the tied head": r.published | head,
-    }.items():
-        model = subject.fresh(subject.config(r.sizes)).to(subject.device)
-        subject.load_gpt2_weights(model, {k: torch.tensor(a) for k, a in state.items()})
-        got = model.state_dict()
-        for name, want in r.parameters.items():
-            worst.add(f"{label}: {name}", got[name], want)
-    return worst

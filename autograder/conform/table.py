@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import asdict
 
 import torch
 from rich.console import Console
@@ -9,14 +11,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.conform.causes import causes
+from autograder.conform.diagnosis import Diagnosis
 from autograder.conform.row import FAIL, OK, SKIPPED, UNSEEN, Row
 
 FEW = 5  # names that are listed
 STYLE = {OK: "green", FAIL: "bold red", UNSEEN: "yellow", SKIPPED: "dim"}
 
 
-def show(rows: list[Row], title: str, console: Console) -> None:
-    """A table, group by group; beneath it, a paragraph for each row that is not ok."""
+def show(
+    rows: list[Row], title: str, console: Console, diagnoses: Sequence[Diagnosis] = ()
+) -> None:
+    """A table, group by group; beneath it, a paragraph for each row that is not ok, and the
+    mistakes that explain them."""
     table = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for column, justify in (("property", "left"), ("compared", "left"), ("error", "right")):
         table.add_column(column, justify=justify)
@@ -36,6 +42,7 @@ def show(rows: list[Row], title: str, console: Console) -> None:
         if row.status == FAIL and row.name not in follows:
             console.print(f"\n[bold red]FAIL[/] [bold]{escape(row.name)}[/]: {escape(row.detail)}")
             console.print(f"     Look at: {escape(row.look)}.")
+    named(diagnoses, console)
     if follows:
         console.print(f"\nWhat failed besides may follow from that: {escape('; '.join(follows))}.")
     skipped: dict[str, list[str]] = {}
@@ -48,6 +55,17 @@ def show(rows: list[Row], title: str, console: Console) -> None:
         said = "; ".join(names) if len(names) <= FEW else f"{len(names)} rows"
         console.print(f"\n{escape(said)}, {SKIPPED}: {escape(why)}.")
     console.print(f"\n{verdict(rows)}")
+
+
+def named(diagnoses: Sequence[Diagnosis], console: Console) -> None:
+    """The components that are wrong by themselves, the others being right."""
+    if diagnoses:
+        console.print("\n[bold]What its components say, each checked by itself:[/]")
+    for d in diagnoses:
+        look = f" Look: {d.look}" if d.look else ""
+        console.print(f"  [bold]{escape(d.component)}[/]: {escape(d.says + look)}")
+        if d.explain:
+            console.print(f"     More on it: {escape(d.explain)}")
 
 
 def number(value: float | None) -> str:
@@ -72,7 +90,7 @@ def verdict(rows: list[Row]) -> str:
     return f"[bold green]Conforms[/]: {ok} ok{aside}."
 
 
-def as_json(rows: list[Row], file: str, device: str) -> str:
+def as_json(rows: list[Row], file: str, device: str, diagnoses: Sequence[Diagnosis] = ()) -> str:
     """JSON has no infinity: an error that is not finite is written as a string."""
     listed, follows = [], causes(rows)
     for row in rows:
@@ -82,4 +100,5 @@ def as_json(rows: list[Row], file: str, device: str) -> str:
         listed.append(entry)
     conforms = not any(row.failed for row in rows)
     report = {"file": file, "device": device, "torch": torch.__version__, "conforms": conforms}
-    return json.dumps({**report, "rows": listed}, indent=2, ensure_ascii=False) + "\n"
+    report |= {"rows": listed, "diagnoses": [asdict(d) for d in diagnoses]}
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

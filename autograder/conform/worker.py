@@ -11,6 +11,7 @@ from autograder.survey.child import work
 def main(todo: dict, tell) -> None:
     os.chdir(todo["here"])
     from autograder import conform  # torch is loaded before the file can be at fault
+    from autograder.conform.diagnosis import diagnoses
     from autograder.conform.published import load_file, published_rows
 
     limit, failed = todo["limit"], False
@@ -29,7 +30,10 @@ def main(todo: dict, tell) -> None:
     for row in conform.each_row(subject, say=lambda p: measuring(p, limit)):
         tell("row", row=asdict(row))
         failed |= row.failed
-    if parameters is not None and not failed:
+    if failed:
+        for found in diagnoses(subject.module, say=lambda c: tell("diagnose", component=c)):
+            tell("diagnosis", component=found.component, diagnosis=asdict(found))
+    elif parameters is not None:
         for row in published_rows(
             subject, parameters, say=lambda p: measuring(p, PUBLISHED * limit)
         ):
