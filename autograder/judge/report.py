@@ -37,7 +37,7 @@ class Report:
         """One line of what is wrong; empty if nothing is."""
         if not self.started:
             return "not started"
-        first = self._first()
+        first = self.first()
         return first.trouble.lines()[0] if first else ""
 
     def score(self, points: float) -> float:
@@ -59,11 +59,13 @@ class Report:
         remarks = tuple(dict.fromkeys(self.remarks + other.remarks))
         return replace(self, findings=(*merged, *theirs.values()), remarks=remarks)
 
-    def _first(self) -> Finding | None:
-        """The finding to tell about first: one that names the cause, else the earliest."""
+    def first(self) -> Finding | None:
+        """The finding to tell about first: one that names the cause, if possible with a picture
+        of it; else the earliest."""
         wrong = [f for f in self.findings if f.trouble]
         named = [f for f in wrong if f.trouble.mistake]
-        return next(iter(named + wrong), None)
+        shown = [f for f in named if f.trouble.picture]
+        return next(iter(shown + named + wrong), None)
 
     def _head(self) -> str:
         n, good = len(self.findings), sum(f.passed for f in self.findings)
@@ -77,7 +79,7 @@ class Report:
         """What is wrong, the evidence, and where to look."""
         if not self.started:
             return ["The cell still raises NotImplementedError."]
-        first = self._first()
+        first = self.first()
         return first.trouble.lines() if first else []
 
     def _more(self) -> list[str]:
@@ -85,7 +87,7 @@ class Report:
         if not self.started or self.passed:
             return []
         more = [f"In the book: {self.section}"] if self.section else []
-        names = self._first().trouble.mistake.split(" + ")
+        names = self.first().trouble.mistake.split(" + ")
         entries = " ".join(f"{self.component}.{name}" for name in names if name)
         return more + ([f"More on it: autograder explain {entries}"] if entries else [])
 
@@ -93,7 +95,7 @@ class Report:
         """Every part with its mark; those that are wrong for another reason say so."""
         if not self.started or self.passed:
             return []
-        told, said = self._first().trouble, []
+        told, said = self.first().trouble, []
         for f in self.findings:
             said.append(f"{_mark(f)} {f.part}")
             if f.trouble and f.trouble.mistake != told.mistake and f.trouble.what != told.what:
@@ -111,7 +113,7 @@ class Report:
 
     def _told(self) -> list[str]:
         """The cause, with the picture below its evidence."""
-        first = self._first() if self.started else None
+        first = self.first() if self.started else None
         if first is None or first.trouble.picture is None:
             return self._cause()
         cut = len(self._cause()) - bool(first.trouble.look)
@@ -124,7 +126,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        first = self._first() if self.started else None
+        first = self.first() if self.started else None
         cause = self._cause()
         if first and first.trouble.picture:
             cut = len(cause) - bool(first.trouble.look)
