@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.check.naming import Case, Cause, cause_of
 from autograder.check.parts import Fixture
+from autograder.check.raised import hint
 from autograder.check.shown import shown
 from autograder.judge import Finding, Trouble
 from autograder.judge.compare import finite, form
@@ -65,7 +66,8 @@ def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None)
     if not answer.failure:
         return None
     looks = (look for part, look in c.raises.items() if part in answer.failure.message)
-    trouble = replace(failure(answer, f"on {fixture.name}"), look=next(looks, ""))
+    trouble = failure(answer, f"on {fixture.name}")
+    trouble = replace(trouble, look=next(looks, trouble.look))
     return replace(trouble, evidence="") if cause else trouble
 
 
@@ -142,4 +144,4 @@ def failure(answer: Answer, where: str) -> Trouble:
     line = f"In your code, {f.line}" if f.line else ""
     if f.unwritten and f.function:
         return Trouble(f"{f.function}() still raises NotImplementedError.", line)
-    return Trouble(f"It raises {f.type} {where}: {f.message}", line)
+    return Trouble(f"It raises {f.type} {where}: {f.message}", line, hint(f))

@@ -69,9 +69,8 @@ def _gradient_verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Tr
     if answer.failure:
         in_place = "inplace" in answer.failure.message or "in-place" in answer.failure.message
         look = "Write x = x + y rather than x += y: autograd still needs the old values."
-        return replace(
-            failure(answer, "while gradients are recorded"), look=look if in_place else ""
-        )
+        trouble = failure(answer, "while gradients are recorded")
+        return replace(trouble, look=look) if in_place else trouble
     names = [k for k in inputs if k not in ("init", "state")]
     for key, want in oracle_gradients(c, inputs).items():
         said = names[int(key[5:])] if key.startswith("args.") else key

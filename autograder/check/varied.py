@@ -10,11 +10,11 @@ import numpy as np
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.parts import Inputs, Property
+from autograder.check.raised import RESHAPE
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.probes import Answer, Call
 
-RESHAPE = "A slice or a transpose is not contiguous, and x.view(...) may fail on it: use reshape."
 SQUEEZE = "squeeze() takes away every axis of size 1: name the one that you mean, squeeze(-1)."
 
 
@@ -29,8 +29,9 @@ def property_of(
     def verdict(c: Component, inputs: Inputs, answers: list[Answer]) -> Trouble | None:
         (answer,) = answers
         if answer.failure:
-            at = RESHAPE if "view size" in answer.failure.message else look
-            return replace(failure(answer, f"on {name}"), look=at)
+            trouble = failure(answer, f"on {name}")
+            at = trouble.look if trouble.look == RESHAPE else look or trouble.look
+            return replace(trouble, look=at)
         changed = make(c, inputs)
         want, answer = c.expected(changed), c.reading(changed, answer)
         if isinstance(answer.value, Trouble):
