@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 FIELDS = {
     "vocab_size": 50257,
@@ -21,17 +22,44 @@ SIZES = {  # n_layer, n_head, d_model; source: Radford et al. 2019, and the publ
 }
 
 
-def embed(ids, E, P, *, scale=1.0, first=0, T=None):
-    """ids (..., T), E (V, d), P (n_positions, d) -> (..., T, d). first: row of P for position 0."""
-    T = ids.shape[-1] if T is None else T(ids)
-    return E[ids] * scale + P[first : first + T]
+def embed(
+    ids,
+    E,
+    P,
+    *,
+    tokens=lambda ids, E: E[ids],
+    places=lambda ids, P: P[: ids.shape[-1]],
+    scale=lambda E: 1.0,
+    join=operator.add,
+    swap=False,
+):
+    """ids (..., T), E (V, d), P (n_positions, d) -> (..., T, d)."""
+    if swap:
+        E, P = P, E
+    return join(tokens(ids, E) * scale(E), places(ids, P))
 
 
-def config(make, values, *, sizes=SIZES, fields=FIELDS):
-    """The attributes of GPT2Config(*values), or of GPT2Config.small() … if `make` names one."""
-    given = sizes[make] if make else ()
-    named = dict(zip(("n_layer", "n_head", "d_model"), given))
-    return fields | named | dict(zip(FIELDS, values))
+def config(
+    make,
+    values,
+    *,
+    named=lambda make: make,
+    n_layer=lambda L, H, d: L,
+    n_head=lambda L, H, d: H,
+    d_model=lambda L, H, d: d,
+    given=lambda sizes: sizes,
+    **defaults,
+):
+    """The attributes of GPT2Config(*values), or of GPT2Config.small() … if `make` names one.
+
+    named: constructor -> the one whose sizes it takes. given: what the constructors hand to cls.
+    """
+    fields = FIELDS | defaults | dict(zip(FIELDS, values))
+    if not make:
+        return fields
+    sizes = SIZES[named(make)]
+    rules = {"n_layer": n_layer, "n_head": n_head, "d_model": d_model}
+    return fields | given({name: rule(*sizes) for name, rule in rules.items()})
 
 
 def tensors(config):
@@ -47,13 +75,16 @@ def tensors(config):
     }
 
 
-def count(parts):
-    """The number of parameters in each part, and their total."""
-    counts = {k: sum(math.prod(shape) for shape in shapes) for k, shapes in parts.items()}
-    return counts | {"total": sum(counts.values())}
+def count_parameters(
+    config, only=(), *, as_if=lambda config: config, total=sum, left_out=(), **shapes
+):
+    """The number of parameters in each part, and their total.
 
-
-def count_parameters(config, only=()):
-    """`only` keeps some of the keys; all by default."""
-    counts = count(tensors(config))
+    only: the keys to keep, all by default. as_if: config -> the one that is counted. total:
+    counts -> total, without those that are left out. shapes: part -> (config -> its shapes).
+    """
+    config = as_if(config)
+    parts = tensors(config) | {part: shapes[part](config) for part in shapes}
+    counts = {k: sum(math.prod(shape) for shape in parts[k]) for k in parts}
+    counts["total"] = total([n for k, n in counts.items() if k not in left_out])
     return {k: counts[k] for k in only or counts}

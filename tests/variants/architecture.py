@@ -1,6 +1,7 @@
 """Chapter 1."""
 
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import torch
@@ -28,6 +29,42 @@ def embed_by_loop(ids, E, P):
 def embed_by_index_select(ids, E, P):
     tokens = E.index_select(0, ids.reshape(-1)).reshape(*ids.shape, E.shape[-1])
     return torch.add(tokens, P.narrow(0, 0, ids.shape[-1]))
+
+
+def embed_by_einsum(tokens, token_table, place_table):
+    one_hot = torch.nn.functional.one_hot(tokens, len(token_table)).to(token_table.dtype)
+    T = tokens.size(-1)
+    return torch.einsum("...tv,vd->...td", one_hot, token_table) + place_table[torch.arange(T)]
+
+
+def embed_by_gather(ids, E, P):
+    flat = ids.reshape(-1, 1).expand(-1, E.shape[1])
+    x = E.gather(0, flat).reshape(ids.shape + E.shape[1:])
+    x += P[: x.shape[-2]]  # a tensor of its own: nobody else sees the change
+    return x
+
+
+def embed_in_float64(ids, E, P):
+    T = ids.shape[-1]
+    return (E.double()[ids] + P.double()[:T]).type_as(E)
+
+
+def embed_flattened(ids, E, P):
+    """All sentences in one row, and back."""
+    *batch, T = ids.shape
+    rows = ids.reshape(-1, T)
+    x = torch.stack([torch.stack([E[i] for i in row]) + P[:T] for row in rows])
+    return x.reshape(*batch, T, -1)
+
+
+class Lookup:
+    """A callable that holds nothing."""
+
+    def places(self, P, T):
+        return torch.cat([P[t : t + 1] for t in range(T)])
+
+    def __call__(self, ids, E, P):
+        return torch.embedding(E, ids) + self.places(P, ids.shape[-1])
 
 
 def embed_adds_in_place(ids, E, P):
@@ -112,6 +149,51 @@ class EmbeddingInitialised(Tables):
         if ids.shape[-1] > self.n_positions:
             raise ValueError(f"at most {self.n_positions} tokens, not {ids.shape[-1]}")
         return embed_by_loop(ids, self.E, self.P)
+
+
+class EmbeddingWithPlacesAsBuffer(nn.Module):
+    """The numbers of the positions are a buffer, as in HuggingFace's GPT-2."""
+
+    def __init__(self, vocab_size, n_positions, d_model):
+        super().__init__()
+        self.E = nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=0.02))
+        self.P = nn.Parameter(torch.empty(n_positions, d_model).normal_(std=0.02))
+        self.register_buffer("places", torch.arange(n_positions), persistent=False)
+        self.most = n_positions
+
+    def forward(self, ids):
+        T = ids.size(-1)
+        if not T <= self.most:
+            raise ValueError("T = %d is more than n_positions = %d" % (T, self.most))
+        return F.embedding(ids, self.E) + F.embedding(self.places[:T], self.P)
+
+
+class EmbeddingInNewStyle(nn.Module):
+    def __init__(self, vocab_size: int, n_positions: int, d_model: int) -> None:
+        super().__init__()
+        sizes = {"E": vocab_size, "P": n_positions}
+        for name in sizes:
+            normal = torch.distributions.Normal(0.0, 0.02)
+            setattr(self, name, nn.Parameter(normal.sample((sizes[name], d_model))))
+
+    def forward(self, ids):
+        match ids.shape[-1], len(self.P):
+            case T, n if T > n:
+                raise ValueError(f"sequence of {T} exceeds the context of {n}")
+            case T, _:
+                return self.E[ids].add(self.P[:T])
+
+
+class EmbeddingAssertsItsOwn(Tables):
+    """Catches an error of its own and raises the one that is asked for."""
+
+    def forward(self, ids):
+        *_, T = ids.shape
+        try:
+            assert T <= len(self.P), f"{T} > {len(self.P)}"
+        except AssertionError as error:
+            raise ValueError(str(error)) from error
+        return torch.stack([self.E[ids[..., t]] + self.P[t] for t in range(T)], -2)
 
 
 class EmbeddingOfPlainTensors(Tables):
@@ -302,6 +384,61 @@ class ConfigWithMore(Fields):
         return cls.named("xl")
 
 
+@dataclass(frozen=True)
+class ConfigByReplace(Fields):
+    def __post_init__(self):
+        width, rest = divmod(self.d_model, self.n_head)
+        if rest != 0:
+            raise ValueError(f"{self.n_head} heads of {width} leave {rest} features over")
+
+    @classmethod
+    def small(cls):
+        return cls()
+
+    @classmethod
+    def medium(cls):
+        return replace(cls.small(), n_layer=24, n_head=16, d_model=1024)
+
+    @classmethod
+    def large(cls):
+        return replace(cls.small(), n_layer=36, n_head=20, d_model=1280)
+
+    @classmethod
+    def xl(cls):
+        return cls(**asdict(cls.small()) | {"n_layer": 48, "n_head": 25, "d_model": 1600})
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class ConfigWithEverything:
+    vocab_size: int = 50257
+    n_positions: int = 1024
+    n_layer: int = 12
+    n_head: int = 12
+    d_model: int = 768
+    dropout: float = 0.0
+    tie_weights: bool = True
+
+    def __post_init__(self):
+        if self.d_model not in range(0, self.d_model + 1, self.n_head):
+            raise ValueError(self.d_model, self.n_head)
+
+    @classmethod
+    def small(cls):
+        return cls(50257, 1024, 12, 12, 768, 0.0, True)
+
+    @classmethod
+    def medium(cls):
+        return cls(50257, 1024, 24, 16, 1024, 0.0, True)
+
+    @classmethod
+    def large(cls):
+        return cls(50257, 1024, 36, 20, 1280, 0.0, True)
+
+    @classmethod
+    def xl(cls):
+        return cls(50257, 1024, 48, 25, 1600, 0.0, True)
+
+
 def xl_missing():
     @classmethod
     def stub(cls):
@@ -333,6 +470,41 @@ def small_returns_none():
 
 def unchecked():
     return sized(type("Unchecked", (Fields,), {"__post_init__": lambda self: None}))
+
+
+def unrefused(medium, large, xl, small=(12, 12, 768)):
+    """Sizes that do not fit, in a class that takes them."""
+    base = type("Unchecked", (Fields,), {"__post_init__": lambda self: None})
+    return sized(base, small=small, medium=medium, large=large, xl=xl)
+
+
+def refusing(condition):
+    """A __post_init__ with another condition."""
+
+    def post_init(self):
+        if condition(self.d_model, self.n_head):
+            raise ValueError(f"d_model {self.d_model} is not a multiple of n_head {self.n_head}")
+
+    return sized(type("Refusing", (Fields,), {"__post_init__": post_init}))
+
+
+def returning_the_error():
+    def post_init(self):
+        return ValueError() if self.d_model % self.n_head else None
+
+    return sized(type("Returning", (Fields,), {"__post_init__": post_init}))
+
+
+def handing(hand):
+    """(L, H, d) -> what a constructor hands to cls: positional, named."""
+    right = {"small": (12, 12, 768), "medium": (24, 16, 1024), "large": (36, 20, 1280)}
+
+    def constructor(L, H, d):
+        args, kwargs = hand(L, H, d)
+        return classmethod(lambda cls: cls(*args, **kwargs))
+
+    made = {s: constructor(*sizes) for s, sizes in (right | {"xl": (48, 25, 1600)}).items()}
+    return dataclass(frozen=True)(type("GPT2Config", (Fields,), made))
 
 
 def asserting():
@@ -463,6 +635,70 @@ def count_by_blocks(config):
     return counts
 
 
+def count_by_coefficients(config):
+    """Each part as a V d + b T d + c d^2 + e d."""
+    c = config
+    coefficients = {
+        "token_embedding": (1, 0, 0, 0),
+        "position_embedding": (0, 1, 0, 0),
+        "attention": (0, 0, 4 * c.n_layer, 4 * c.n_layer),
+        "feedforward": (0, 0, 8 * c.n_layer, 5 * c.n_layer),
+        "layer_norm": (0, 0, 0, 4 * c.n_layer + 2),
+        "unembedding": (1 - c.tie_weights, 0, 0, 0),
+    }
+    sizes = (c.vocab_size * c.d_model, c.n_positions * c.d_model, c.d_model**2, c.d_model)
+    counts = {k: sum(a * n for a, n in zip(v, sizes)) for k, v in coefficients.items()}
+    counts["total"] = sum(counts.values())
+    return counts
+
+
+def count_in_a_counter(config):
+    d, counts = config.d_model, Counter()
+    for _ in range(config.n_layer):
+        counts["attention"] += sum(rows * d for rows in [d + 1] * 4)
+        counts["feedforward"] += (d + 1) * 4 * d + (4 * d + 1) * d
+        counts["layer_norm"] += 4 * d
+    counts["layer_norm"] += 2 * d
+    counts["token_embedding"] = config.vocab_size * d
+    counts["position_embedding"] = config.n_positions * d
+    counts["unembedding"] = {True: 0, False: config.vocab_size * d}[config.tie_weights]
+    counts["total"] = counts.total()
+    return counts
+
+
+def count_empty_tensors(config):
+    """Tensors without memory; heads one by one."""
+    V, T, L = config.vocab_size, config.n_positions, config.n_layer
+    H, d = config.n_head, config.d_model
+    d_k = d // H
+
+    def size(*shapes):
+        return sum(torch.empty(shape, device="meta").numel() for shape in shapes)
+
+    return {
+        "token_embedding": (token := size((V, d))),
+        "position_embedding": (position := size((T, d))),
+        "attention": (attention := L * H * size(*[(d, d_k), d_k] * 3, (d_k, d)) + L * size((d,))),
+        "feedforward": (feedforward := L * size((d, 4 * d), (4 * d,), (4 * d, d), (d,))),
+        "layer_norm": (norms := (2 * L + 1) * size((2, d))),
+        "unembedding": (unembedding := 0 if config.tie_weights else size((d, V))),
+        "total": token + position + attention + feedforward + norms + unembedding,
+    }
+
+
+def count_as_tensors(config):
+    return {k: torch.tensor(v) for k, v in count_by_formula(config).items()}
+
+
+def count_with_other_keys(config):
+    return {k.replace("_", " "): v for k, v in count_by_formula(config).items()}
+
+
+def count_with_total_of_one_block(config):
+    counts = count_by_formula(config)
+    return counts | {"total": count_by_formula(replace(config, n_layer=1))["total"]}
+
+
 def count_total_only(config):
     return count_by_formula(config)["total"]
 
@@ -490,7 +726,8 @@ def count_approximately(config):
 
 
 def miscounted(mistake):
-    return lambda config: mistake.wrong(asdict(config))
+    """The check knows each number by another name: GPT2Config(): "attention"."""
+    return lambda config: {k.split('"')[1]: n for k, n in mistake.wrong(asdict(config)).items()}
 
 
 RIGHT = {
@@ -500,6 +737,11 @@ RIGHT = {
         embed_by_loop,
         embed_by_index_select,
         embed_by_list,
+        embed_by_einsum,
+        embed_by_gather,
+        embed_in_float64,
+        embed_flattened,
+        Lookup(),
     ],
     "Embedding": [
         EmbeddingByPositions,
@@ -507,9 +749,26 @@ RIGHT = {
         EmbeddingInitialised,
         EmbeddingWithItsOwnError,
         EmbeddingOfLists,
+        EmbeddingWithPlacesAsBuffer,
+        EmbeddingInNewStyle,
+        EmbeddingAssertsItsOwn,
     ],
-    "GPT2Config": [ConfigStatic, ConfigWithMore, sized(), refusing_with_its_own_error()],
-    "count_parameters": [count_by_formula, count_by_shapes, count_by_blocks],
+    "GPT2Config": [
+        ConfigStatic,
+        ConfigWithMore,
+        sized(),
+        refusing_with_its_own_error(),
+        ConfigByReplace,
+        ConfigWithEverything,
+    ],
+    "count_parameters": [
+        count_by_formula,
+        count_by_shapes,
+        count_by_blocks,
+        count_by_coefficients,
+        count_in_a_counter,
+        count_empty_tensors,
+    ],
 }
 
 WRONG = {
@@ -558,6 +817,23 @@ WRONG = {
             small=(12, 64, 768), medium=(24, 64, 1024), large=(36, 64, 1280), xl=(48, 64, 1600)
         ),
         "medium_large_swapped": sized(medium=(36, 20, 1280), large=(24, 16, 1024)),
+        "depth_forgotten": sized(medium=(12, 16, 1024), large=(12, 20, 1280), xl=(12, 25, 1600)),
+        "heads_forgotten": unrefused((24, 12, 1024), (36, 12, 1280), (48, 12, 1600)),
+        "heads_stay_16": sized(large=(36, 16, 1280), xl=(48, 16, 1600)),
+        "layers_heads_swapped": unrefused((16, 24, 1024), (20, 36, 1280), (25, 48, 1600)),
+        "width_forgotten": handing(lambda L, H, d: ((), {"n_layer": L, "n_head": H})),
+        "given_by_position": handing(lambda L, H, d: ((L, H, d), {})),
+        "dropout_in_constructors": handing(
+            lambda L, H, d: ((), {"n_layer": L, "n_head": H, "d_model": d, "dropout": 0.1})
+        ),
+        "heads forgotten, and refused": handing(lambda L, H, d: ((), {"n_layer": L, "d_model": d})),
+        "sizes in the order of the book": handing(lambda L, H, d: ((L, d, H), {})),
+        "another name of a field": handing(lambda L, H, d: ((), {"n_layers": L, "d_model": d})),
+        "width 1536 for large": sized(large=(36, 24, 1536)),
+        "refuses what fits": refusing(lambda d, H: d % H == 0),
+        "refuses whatever is not 64 wide": refusing(lambda d, H: d / H != 64),
+        "refuses everything": refusing(lambda d, H: d // H),
+        "returns the error": returning_the_error(),
         "untied": with_defaults(tie_weights=False),
         "dropout": with_defaults(dropout=0.1),
         "padded_vocabulary": with_defaults(vocab_size=50304),
@@ -569,6 +845,9 @@ WRONG = {
         "floats": count_in_floats,
         "ignores the configuration": count_of_small,
         "12 d^2": count_approximately,
+        "tensors": count_as_tensors,
+        "other keys": count_with_other_keys,
+        "the total of one block": count_with_total_of_one_block,
     }
     | {m.name: miscounted(m) for m in find("count_parameters").mistakes},
 }

@@ -2,6 +2,7 @@
 
 import math
 from functools import reduce
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -23,6 +24,78 @@ def add_in_place_of_a_copy(x, sublayer):
     new = x.clone()
     new += sublayer(x)
     return new
+
+
+def add_in_float64(x, sublayer):
+    return (x.double() + sublayer(x).double()).to(x.dtype)
+
+
+def add_by_sum(x, sublayer):
+    return sum((sublayer(x),), start=x)
+
+
+class Adder(torch.nn.Module):
+    """A module that holds nothing, as a function."""
+
+    def forward(self, x, sublayer):
+        return torch.add(sublayer(x), x, alpha=1)
+
+
+def add_by_einsum(x, sublayer):
+    both = torch.stack((x, sublayer(x)), dim=-1)
+    return torch.einsum("...i,i->...", both, torch.ones(2, dtype=x.dtype, device=x.device))
+
+
+def add_write_twice(x, sublayer):
+    y = sublayer(x)
+    x = x + y
+    return x + y
+
+
+def add_concatenates(x, sublayer):
+    return torch.cat([x, sublayer(x)], dim=-1)
+
+
+def add_two_updates(x, sublayer):
+    for _ in range(2):
+        x = x + sublayer(x)
+    return x
+
+
+def add_norm_before(x, sublayer):
+    return x + sublayer(F.layer_norm(x, x.shape[-1:]))
+
+
+def add_norm_after(x, sublayer):
+    return F.layer_norm(x + sublayer(x), x.shape[-1:])
+
+
+def add_returns_both(x, sublayer):
+    write = sublayer(x)
+    return x + write, write
+
+
+def add_scaled(x, sublayer):
+    return (x + sublayer(x)) / 2**0.5
+
+
+def add_norm_in_stream(x, sublayer):
+    x = F.layer_norm(x, x.shape[-1:])
+    return x + sublayer(x)
+
+
+def add_without_return(x, sublayer):
+    x = x + sublayer(x)
+
+
+def add_does_not_call(x, sublayer):
+    return x + sublayer
+
+
+def add_in_place_of_the_write(x, sublayer):
+    write = sublayer(x)
+    write += x
+    return write
 
 
 def add_replaces(x, sublayer):
@@ -125,6 +198,44 @@ def run_by_index(x, sublayers):
     return x, tuple(writes)
 
 
+def run_with_a_generator(x, sublayers):
+    def steps(stream):
+        for f in sublayers:
+            delta = f(stream)
+            stream = stream + delta
+            yield stream, delta
+
+    pairs = list(steps(x))
+    return (pairs[-1][0] if pairs else x), [delta for _, delta in pairs]
+
+
+class Books:
+    """Keeps the stream and its ledger, and forgets neither between sub-layers."""
+
+    def __init__(self, start):
+        self.stream, self.entries = start, []
+
+    def post(self, sublayer):
+        self.entries += [sublayer(self.stream)]
+        self.stream = torch.stack((self.stream, self.entries[-1])).sum(dim=0)
+        return self
+
+
+def run_with_books(x, sublayers):
+    books = Books(x)
+    for sublayer in sublayers:
+        books = books.post(sublayer)
+    return books.stream, books.entries
+
+
+def run_while(x, sublayers):
+    waiting, ledger = list(sublayers), []
+    while waiting:
+        ledger.append(waiting.pop(0)(x))
+        x = x.add(ledger[-1])
+    return x, ledger
+
+
 def loop(record="write", keep=1.0, reads="stream", order=lambda layers: layers, start=False):
     """A loop over the sub-layers, with the given mistake in it."""
 
@@ -140,6 +251,77 @@ def loop(record="write", keep=1.0, reads="stream", order=lambda layers: layers, 
         return x, ledger
 
     return run
+
+
+def run_doubled(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = add_named(x, sublayer)
+        x = x + write
+        ledger.append(write)
+    return x, ledger
+
+
+def run_write_of_new_stream(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        x = add_named(x, sublayer)
+        ledger.append(sublayer(x))
+    return x, ledger
+
+
+def run_ledger_in_loop(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        x = x + write
+        ledger = [write]
+    return x, ledger
+
+
+def run_old_minus_new(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        new = add_named(x, sublayer)
+        ledger.append(x - new)
+        x = new
+    return x, ledger
+
+
+def run_start_plus_last(x, sublayers):
+    stream, ledger = x, []
+    for sublayer in sublayers:
+        ledger.append(sublayer(stream))
+        stream = x + ledger[-1]
+    return stream, ledger
+
+
+def run_reads_start_and_reverses(x, sublayers):
+    stream, ledger = loop(reads="start")(x, sublayers)
+    return stream, ledger[::-1]
+
+
+def run_one_tensor_for_all(x, sublayers):
+    """The ledger as a tensor, filled in place: on the CPU, and without gradients."""
+    ledger = torch.zeros(len(sublayers), *x.shape)
+    for i, sublayer in enumerate(sublayers):
+        ledger.data[i] = sublayer(x)
+        x = x + ledger[i]
+    return x, list(ledger)
+
+
+def run_copies(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = torch.tensor(sublayer(x).tolist())
+        ledger.append(write)
+        x = x + write
+    return x, ledger
+
+
+def run_ledger_by_name(x, sublayers):
+    stream, ledger = run_by_reduce(x, sublayers)
+    return stream, dict(enumerate(ledger))
 
 
 def run_ledger_reversed(x, sublayers):
@@ -290,6 +472,53 @@ def norms_by_jvp(x, sublayers, residual=True):
     ]
 
 
+def norms_by_backward_for_each(x, sublayers, residual=True):
+    """A pass of its own for each depth, on a stream that begins there."""
+    norms, start = [], x.detach()
+    for depth in range(len(sublayers) + 1):
+        leaf = start.clone().requires_grad_()
+        *_, last = kept_from(leaf, sublayers[depth:], residual)
+        last.backward(torch.ones_like(last))
+        norms.append(torch.linalg.vector_norm(leaf.grad).item())
+        if depth < len(sublayers):
+            write = sublayers[depth](start).detach()
+            start = start + write if residual else write
+    return norms
+
+
+def kept_from(x, sublayers, residual):
+    yield x
+    for sublayer in sublayers:
+        x = x * residual + sublayer(x)
+        yield x
+
+
+def norms_by_vjp(x, sublayers, residual=True):
+    def step(sublayer):
+        return (lambda x: x + sublayer(x)) if residual else sublayer
+
+    pulls, stream = [], x.detach()
+    for sublayer in sublayers:
+        stream, pull = torch.func.vjp(step(sublayer), stream)
+        pulls.append(pull)
+    g = torch.ones_like(stream)
+    norms = [math.sqrt(torch.einsum("...i,...i->...", g, g).sum().item())]
+    for pull in reversed(pulls):
+        (g,) = pull(g)
+        norms.append(math.sqrt(torch.einsum("...i,...i->...", g, g).sum().item()))
+    return norms[::-1]
+
+
+@torch.no_grad()
+def norms_for_each_by_grad(x, sublayers, residual=True):
+    """Gradients are off in the caller's cell, and switched on here."""
+    with torch.enable_grad():
+        streams = kept_streams(x, sublayers, residual)
+        loss = streams[-1].sum()
+        each = [torch.autograd.grad(loss, s, retain_graph=True)[0] for s in streams]
+    return [g.double().square().sum().sqrt().item() for g in each]
+
+
 def norms_as_tensors(x, sublayers, residual=True):
     return [g.norm() for g in gradients(x, sublayers, residual)[1]]
 
@@ -326,6 +555,78 @@ def norms_one_step(x, sublayers, residual=True):
         torch.autograd.grad(b.sum(), a, retain_graph=True)[0] for a, b in zip(streams, streams[1:])
     ]
     return [g.norm().item() for g in steps] + [math.sqrt(x.numel())]
+
+
+def norms_without_else(x, sublayers, residual=True):
+    streams = [x.detach().clone().requires_grad_()]
+    for sublayer in sublayers:
+        stream = streams[-1]
+        write = sublayer(stream)
+        if residual:
+            stream = stream + write
+        streams.append(stream)
+    return [
+        torch.autograd.grad(streams[-1].sum(), s, retain_graph=True)[0].norm().item()
+        for s in streams
+    ]
+
+
+def norms_with_a_detached_skip(x, sublayers, residual=True):
+    streams = [x.detach().clone().requires_grad_()]
+    for sublayer in sublayers:
+        write = sublayer(streams[-1])
+        streams.append(streams[-1].detach() + write if residual else write)
+    return [g.norm().item() for g in torch.autograd.grad(streams[-1].sum(), streams)]
+
+
+def norms_at_the_start(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    each = [torch.autograd.grad(s.sum(), streams[0], retain_graph=True)[0] for s in streams]
+    return [g.norm().item() for g in each]
+
+
+def norms_piled_up(x, sublayers, residual=True):
+    streams, norms = kept_streams(x, sublayers, residual), []
+    for stream in streams:
+        stream.retain_grad()
+    for stream in streams:
+        streams[-1].sum().backward(retain_graph=True)
+        norms.append(stream.grad.norm().item())
+    return norms
+
+
+def norms_by_two_passes(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    loss = streams[-1].sum()
+    return [torch.autograd.grad(loss, s)[0].norm().item() for s in streams]
+
+
+def norms_of_each_position(x, sublayers, residual=True):
+    return [g.norm(dim=-1) for g in gradients(x, sublayers, residual)[1]]
+
+
+def norms_of_a_tensor_that_is_not_the_sum(x, sublayers, residual=True):
+    streams = kept_streams(x, sublayers, residual)
+    return [g.norm().item() for g in torch.autograd.grad(streams[-1], streams)]
+
+
+def norms_of_untracked(x, sublayers, residual=True):
+    with torch.no_grad():
+        streams = kept_streams(x, sublayers, residual)
+    return [g.norm().item() for g in torch.autograd.grad(streams[-1].sum(), streams)]
+
+
+def norms_of_writes(x, sublayers, residual=True):
+    """By the write of each sub-layer, not by the streams."""
+    stream, writes = x.detach().clone().requires_grad_(), []
+    for sublayer in sublayers:
+        writes.append(sublayer(stream))
+        stream = stream + writes[-1] if residual else writes[-1]
+    return [g.norm().item() for g in torch.autograd.grad(stream.sum(), writes)]
+
+
+def norms_of_logs(x, sublayers, residual=True):
+    return [math.log(norm) for norm in norms_by_retained(x, sublayers, residual)]
 
 
 def norms_accumulated(x, sublayers, residual=True):
@@ -407,6 +708,79 @@ def cosine_in_numpy(vectors):
     return max(abs(v @ v.T)[~np.eye(len(v), dtype=bool)])
 
 
+def cosine_of_combinations(vectors):
+    unit = [v / v.dot(v).sqrt() for v in vectors]
+    return max(abs((u @ v).item()) for u, v in combinations(unit, 2))
+
+
+def cosine_by_einsum(vectors):
+    v = vectors.to(torch.float64)
+    dots = torch.einsum("id,jd->ij", v, v)
+    lengths = dots.diag().sqrt()
+    worst = dots / torch.outer(lengths, lengths)
+    n = torch.arange(len(v))
+    worst[n, n] = -math.inf
+    return max(worst.max(), -worst.masked_fill(worst.isinf(), math.inf).min()).item()
+
+
+def cosine_by_sorting(vectors):
+    """The n largest are those of the vectors with themselves."""
+    n = len(vectors)
+    unit = F.normalize(vectors.double(), dim=1)
+    return (unit @ unit.mT).abs().flatten().sort(descending=True).values[n].item()
+
+
+def cosine_where(vectors):
+    unit = vectors * vectors.square().sum(1, keepdim=True).rsqrt()
+    same = torch.eye(unit.size(0), dtype=torch.bool, device=unit.device)
+    return float(torch.where(same, 0.0, torch.matmul(unit, unit.t())).abs().amax())
+
+
+class WorstOverlap:
+    """A class that goes through the matrix row by row."""
+
+    def __call__(self, vectors):
+        unit = torch.nn.functional.normalize(vectors)
+        rows = (self.beyond(unit, i) for i in range(unit.shape[0] - 1))
+        return max(rows)
+
+    @staticmethod
+    def beyond(unit, i):
+        return (unit[i + 1 :] @ unit[i]).abs().max().item()
+
+
+def cosine_without_keepdim(vectors):
+    return cosine_by_triangle(vectors / vectors.norm(dim=-1))
+
+
+def cosine_not_transposed(vectors):
+    unit = F.normalize(vectors, dim=-1)
+    return (unit @ unit).fill_diagonal_(0).abs().max().item()
+
+
+def cosine_signed_by_filling(vectors):
+    C = F.normalize(vectors, dim=-1) @ F.normalize(vectors, dim=-1).T
+    return C.fill_diagonal_(0).max().item()
+
+
+def cosine_of_each(vectors):
+    return cosine_matrix(vectors).fill_diagonal_(0).max(dim=-1).values
+
+
+def cosine_with_a_place(vectors):
+    return cosine_matrix(vectors).fill_diagonal_(0).argmax().item()
+
+
+def cosine_from_loops_of_squares(vectors):
+    """Both lengths without the root."""
+    pairs = combinations(vectors, 2)
+    return max(abs((u @ v / (u.dot(u) * v.dot(v))).item()) for u, v in pairs)
+
+
+def cosine_mean_of_worst(vectors):
+    return cosine_matrix(vectors).fill_diagonal_(0).amax(-1).mean().item()
+
+
 def cosine_in_place(vectors):
     vectors /= vectors.norm(dim=-1, keepdim=True)
     return cosine_by_loops(vectors)
@@ -439,14 +813,48 @@ def cosine_sampled(vectors):
 
 def cosine_with_eps(vectors):
     unit = vectors / (vectors.norm(dim=-1, keepdim=True) + 1e-2)
-    return cosine_by_triangle(unit).item() * (unit.norm(dim=-1).min().item() ** 2)
+    return cosine_by_triangle(unit) * (unit.norm(dim=-1).min().item() ** 2)
 
 
 RIGHT = {
-    "residual_add": [add_named, add_by_stack, add_in_place_of_a_copy],
-    "run_stream": [run_by_reduce, run_by_recursion, run_by_differences, run_by_index],
-    "gradient_norms": [norms_by_retained, norms_by_chain, norms_by_hooks, norms_by_jvp],
-    "max_cosine": [cosine_by_loops, cosine_by_triangle, cosine_by_library, cosine_in_numpy],
+    "residual_add": [
+        add_named,
+        add_by_stack,
+        add_in_place_of_a_copy,
+        add_in_float64,
+        add_by_sum,
+        Adder(),
+        add_by_einsum,
+    ],
+    "run_stream": [
+        run_by_reduce,
+        run_by_recursion,
+        run_by_differences,
+        run_by_index,
+        run_with_a_generator,
+        run_with_books,
+        run_while,
+    ],
+    "gradient_norms": [
+        norms_by_retained,
+        norms_by_chain,
+        norms_by_hooks,
+        norms_by_jvp,
+        norms_by_backward_for_each,
+        norms_by_vjp,
+        norms_for_each_by_grad,
+    ],
+    "max_cosine": [
+        cosine_by_loops,
+        cosine_by_triangle,
+        cosine_by_library,
+        cosine_in_numpy,
+        cosine_of_combinations,
+        cosine_by_einsum,
+        cosine_by_sorting,
+        cosine_where,
+        WorstOverlap(),
+    ],
 }
 
 WRONG = {
@@ -460,6 +868,17 @@ WRONG = {
         "multiplied": add_multiplies,
         "applied_twice": add_applied_twice,
         "overwritten_first": add_overwritten_first,
+        "write_twice": add_write_twice,
+        "concatenated": add_concatenates,
+        "two_updates": add_two_updates,
+        "norm_before": add_norm_before,
+        "norm_after": add_norm_after,
+        "both are returned": add_returns_both,
+        "divided by sqrt(2)": add_scaled,
+        "norm_in_stream": add_norm_in_stream,
+        "no return": add_without_return,
+        "not called": add_does_not_call,
+        "adds into the write": add_in_place_of_the_write,
         "in place": add_in_place,
         "calls twice": add_calls_twice,
         "no gradient through the sub-layer": add_detached,
@@ -482,13 +901,22 @@ WRONG = {
         "last_skipped": loop(order=lambda layers: layers[:-1]),
         "first_skipped": loop(order=lambda layers: layers[1:]),
         "first_again": loop(order=lambda layers: layers[:1] * len(layers)),
+        "stream_doubled": run_doubled,
+        "write_of_new_stream": run_write_of_new_stream,
+        "ledger_of_last": run_ledger_in_loop,
+        "ledger_negated": run_old_minus_new,
+        "start_plus_last": run_start_plus_last,
+        "returned_swapped": run_swapped,
+        "two at once": run_reads_start_and_reverses,
+        "one tensor for the ledger": run_one_tensor_for_all,
+        "copies": run_copies,
+        "a dict": run_ledger_by_name,
         "in place": run_in_place,
         "in place, on a copy": run_in_place_on_a_copy,
         "adds into the write": run_adds_into_the_write,
         "calls twice": run_calls_twice,
         "a stacked ledger": run_stacked,
         "no ledger": run_stream_only,
-        "ledger first": run_swapped,
         "a detached ledger": run_detached,
         "norms in the ledger": run_norms,
     },
@@ -513,6 +941,20 @@ WRONG = {
         "largest": reduced(lambda g: g.abs().max()),
         "summed": reduced(torch.sum),
         "mean_over_positions": reduced(lambda g: g.norm(dim=-1).mean()),
+        "no_else": norms_without_else,
+        "skip_cut": norms_with_a_detached_skip,
+        "at_the_start": norms_at_the_start,
+        "piled_up": norms_piled_up,
+        "of_the_norm": reduced(torch.norm, torch.norm),
+        "root_mean_square": reduced(lambda g: (g * g).mean().sqrt()),
+        "absolute_sum": reduced(lambda g: g.abs().sum()),
+        "first_sequence": reduced(lambda g: g[0].norm()),
+        "graph freed": norms_by_two_passes,
+        "each position": norms_of_each_position,
+        "no scalar": norms_of_a_tensor_that_is_not_the_sum,
+        "not tracked": norms_of_untracked,
+        "of the writes": norms_of_writes,
+        "logarithm": norms_of_logs,
         "leaves gradients behind": norms_on_the_caller,
         "only for leaves": norms_of_leaves_only,
         "cut": norms_detached,
@@ -521,6 +963,13 @@ WRONG = {
         "the gradients themselves": gradients_themselves,
     },
     "max_cosine": {
+        "no keepdim": cosine_without_keepdim,
+        "not transposed": cosine_not_transposed,
+        "signed_above_zero": cosine_signed_by_filling,
+        "one number a row": cosine_of_each,
+        "the place of it": cosine_with_a_place,
+        "squared_length": cosine_from_loops_of_squares,
+        "mean of the worst": cosine_mean_of_worst,
         "in place": cosine_in_place,
         "a tensor": cosine_as_tensor,
         "no value near 1": cosine_below_one,

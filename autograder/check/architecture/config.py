@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
@@ -34,9 +32,26 @@ def config_call(inputs):
 SIZED = tuple(name for name, value in oracle.FIELDS.items() if type(value) is int)
 
 
+def _made(inputs):
+    """The expression that makes this configuration."""
+    if inputs["make"]:
+        return f"GPT2Config.{inputs['make']}()"
+    return f"GPT2Config({', '.join(map(repr, inputs['values']))})"
+
+
+def _of(made, fields):
+    """Each field under a name that says whose it is."""
+    return {f"{made}: {name}": value for name, value in fields.items()}
+
+
+def _config(make, values, **switches):
+    fields = oracle.config(make, values, **switches)
+    return _of(_made({"make": make, "values": values}), fields)
+
+
 def _read(inputs, value):
     """The fields of a config; a Trouble where there is no config, or a size is no int."""
-    made = f"{inputs['make']}()" if inputs["make"] else "GPT2Config(…)"
+    made = _made(inputs)
     if value is None:
         return Trouble(f"{made} returned None.", look="Is a `return` missing?")
     for name in SIZED:
@@ -45,7 +60,7 @@ def _read(inputs, value):
                 f"{made} has {name} = {value[name]!r}; a size is an int.",
                 look="Division with / gives a float; // divides whole numbers.",
             )
-    return value
+    return _of(made, value) if value else value
 
 
 def _nature_verdict(c, inputs, answers):
@@ -102,18 +117,155 @@ def _refuses_verdict(c, inputs, answers):
     return None
 
 
-def _edited(**edits):
-    return partial(oracle.config, sizes={s: f(*oracle.SIZES[s]) for s, f in edits.items()})
+def _refused(fields):
+    """What a __post_init__ that works makes of it."""
+    named = {name.split()[-1]: value for name, value in fields.items()}
+    if named["d_model"] % named["n_head"]:
+        raise ValueError("the heads cannot share the width")
+    return fields
 
 
-def _all_sizes(f):
-    return _edited(**{s: f for s in oracle.SIZES})
+def _handed_over(**extra):
+    """Constructors that give cls more than the three sizes."""
+    return lambda sizes: sizes | extra
 
+
+SIZE = (
+    "cls(n_layer=…, n_head=…, d_model=…), each by its name, with the sizes of the table; n_head is "
+    "d_model / 64. The other fields keep their defaults."
+)
+NAMED = (
+    "cls(n_layer=…, n_head=…, d_model=…): a dataclass takes values without names in its own order."
+)
+REFUSED = (
+    "If your __post_init__ raises it: refuse only where d_model % n_head is not 0. What cls is not "
+    "given takes its default: n_head = 12, d_model = 768."
+)
+
+MISTAKES = (
+    Mistake(
+        "always_small",
+        altered(_config, named=lambda make: "small"),
+        "All four constructors make GPT-2 small.",
+        "Hand cls the three sizes that differ: n_layer, n_head and d_model.",
+        "GPT2Config.xl() then has 124 million parameters where GPT-2 xl has 1.56 billion, and nothing "
+        "says so until the published weights do not fit.",
+    ),
+    Mistake(
+        "depth_only",
+        altered(_config, n_head=lambda L, H, d: 12, d_model=lambda L, H, d: 768),
+        "Only the depth changes from size to size.",
+        "The larger models are wider too, and have more heads: hand cls d_model and n_head as well.",
+        "48 blocks of width 768 have 380 million parameters; GPT-2 xl has 1.56 billion.",
+    ),
+    Mistake(
+        "depth_forgotten",
+        altered(_config, n_layer=lambda L, H, d: 12),
+        "n_layer is left at its default of 12 in all four constructors.",
+        "The larger models have more blocks: 24, 36 and 48. Hand cls n_layer as well.",
+        "xl would have 12 of its 48 blocks: 451 million parameters instead of 1.56 billion.",
+    ),
+    Mistake(
+        "heads_forgotten",
+        altered(_config, n_head=lambda L, H, d: 12),
+        "n_head is left at its default of 12 in all four constructors.",
+        "d_k = d / H = 64 in all four models, so n_head = d_model / 64. Hand it to cls.",
+        "12 does not divide 1024, 1280 or 1600. A __post_init__ that works refuses all three.",
+    ),
+    Mistake(
+        "width_forgotten",
+        altered(_config, d_model=lambda L, H, d: 768, after=_refused),
+        "d_model is left at its default of 768 in all four constructors.",
+        "The larger models are wider: hand cls d_model as well.",
+        "In medium the 16 heads become 48 wide instead of 64. In large and xl the heads do not "
+        "even divide 768.",
+    ),
+    Mistake(
+        "given_by_position",
+        altered(_config, given=lambda sizes: dict(zip(oracle.FIELDS, sizes.values()))),
+        "The three sizes are handed to cls without their names, and become the first three fields.",
+        NAMED,
+        "The fields begin with vocab_size, n_positions and n_layer: cls(24, 16, 1024) is a model "
+        "with 24 tokens, 16 positions and 1024 blocks, and nothing refuses it.",
+    ),
+    Mistake(
+        "layers_heads_swapped",
+        altered(_config, n_layer=lambda L, H, d: H, n_head=lambda L, H, d: L),
+        "n_layer and n_head have changed places.",
+        "n_layer is L, the number of blocks: 24 in medium. n_head is d_model / 64: 16 in medium.",
+        "In small both are 12, so it does not show there. In the others the heads do not divide the "
+        "width: 1024 / 24 is no whole number.",
+    ),
+    Mistake(
+        "depth_in_sublayers",
+        altered(_config, n_layer=lambda L, H, d: 2 * L),
+        "n_layer counts the attention and the feedforward layers separately.",
+        "Depth is the number of blocks: GPT-2 small has 12.",
+        "Twice as many blocks are 209 million parameters instead of 124 million in the small model, "
+        "and the published weights fill half of them.",
+    ),
+    Mistake(
+        "heads_are_64",
+        altered(_config, n_head=lambda L, H, d: 64),
+        "n_head is 64. That is the width d_k of one head, not the number of heads.",
+        "d_k = d / H = 64 in all four models, so H = d / 64.",
+        "No weight's shape depends on H, so the published weights load without an error. They are "
+        "then cut into 64 heads of width 12 instead of 12 of width 64, and nothing says so.",
+    ),
+    Mistake(
+        "heads_stay_16",
+        altered(_config, n_head=lambda L, H, d: min(H, 16)),
+        "n_head is 16 in large and xl as it is in medium.",
+        "d_k = d / H = 64 in all four models: 1280 / 64 and 1600 / 64 heads.",
+        "16 divides 1280 and 1600, so nothing is refused: heads of width 80 and 100 cut the "
+        "published weights at the wrong places.",
+    ),
+    Mistake(
+        "medium_large_swapped",
+        altered(_config, named=lambda make: {"medium": "large", "large": "medium"}.get(make, make)),
+        "The sizes of medium and large have changed places.",
+        "GPT-2 medium has 24 blocks of width 1024, large has 36 of width 1280.",
+        "GPT-2 medium has 355 million parameters, large 774 million: the weights of the one do not "
+        "fit the other.",
+    ),
+    Mistake(
+        "dropout_in_constructors",
+        altered(_config, given=_handed_over(dropout=0.1)),
+        "The four constructors set dropout to 0.1; it should keep its default.",
+        "Hand cls n_layer, n_head and d_model only.",
+        "With dropout a model in training mode, as every new module is, gives other logits at each "
+        "call.",
+    ),
+    Mistake(
+        "untied",
+        altered(_config, tie_weights=False),
+        "tie_weights is False by default; GPT-2 ties its unembedding to E.",
+        "Among the fields: `tie_weights: bool = True`.",
+        "The small model grows from 124 to 163 million parameters, and the new 39 million are in no "
+        "published file.",
+    ),
+    Mistake(
+        "dropout",
+        altered(_config, dropout=0.1),
+        "The default of dropout is 0.1; here it is 0.0 unless one asks for it.",
+        "Among the fields: `dropout: float = 0.0`.",
+        "With dropout a model in training mode, as every new module is, gives other logits at each "
+        "call.",
+    ),
+    Mistake(
+        "padded_vocabulary",
+        altered(_config, vocab_size=50304),
+        "vocab_size is 50304 by default: that is rounded up to a multiple of 64.",
+        "GPT-2 has 50257 tokens: 256 bytes, 50,000 merges, and one end of text.",
+        "A multiple of 64 can be faster on a GPU, but the published E has 50257 rows and does not fit, "
+        "and 47 logits belong to no token.",
+    ),
+)
 
 GPT2_CONFIG = Component(
     "GPT2Config",
     config_fixtures,
-    oracle.config,
+    _config,
     call=config_call,
     properties=(
         Property(
@@ -124,58 +276,12 @@ GPT2_CONFIG = Component(
         ),
         Property("refuses heads that do not fit", _refuses, _refuses_verdict, weight=2.0),
     ),
-    mistakes=(
-        Mistake(
-            "always_small",
-            _all_sizes(lambda L, H, d: oracle.SIZES["small"]),
-            "All four constructors make GPT-2 small.",
-            "Hand cls the three sizes that differ: n_layer, n_head and d_model.",
-        ),
-        Mistake(
-            "depth_only",
-            _all_sizes(lambda L, H, d: (L, 12, 768)),
-            "Only the depth changes from size to size.",
-            "The larger models are wider too, and have more heads.",
-        ),
-        Mistake(
-            "depth_in_sublayers",
-            _all_sizes(lambda L, H, d: (2 * L, H, d)),
-            "n_layer counts the attention and the feedforward layers separately.",
-            "Depth is the number of blocks: GPT-2 small has 12.",
-        ),
-        Mistake(
-            "heads_are_64",
-            _all_sizes(lambda L, H, d: (L, 64, d)),
-            "n_head is 64. That is the width d_k of one head, not the number of heads.",
-            "d_k = d / H = 64 in all four models, so H = d / 64.",
-        ),
-        Mistake(
-            "medium_large_swapped",
-            altered(
-                oracle.config,
-                sizes=oracle.SIZES
-                | {"medium": oracle.SIZES["large"], "large": oracle.SIZES["medium"]},
-            ),
-            "medium and large have changed places.",
-        ),
-        Mistake(
-            "untied",
-            altered(oracle.config, fields=oracle.FIELDS | {"tie_weights": False}),
-            "tie_weights is False by default; GPT-2 ties its unembedding to E.",
-        ),
-        Mistake(
-            "dropout",
-            altered(oracle.config, fields=oracle.FIELDS | {"dropout": 0.1}),
-            "dropout is 0.1 by default; here it is 0.0 unless one asks for it.",
-        ),
-        Mistake(
-            "padded_vocabulary",
-            altered(oracle.config, fields=oracle.FIELDS | {"vocab_size": 50304}),
-            "vocab_size is 50304 by default: that is rounded up to a multiple of 64.",
-            "GPT-2 has 50257 tokens: 256 bytes, 50,000 merges, and one end of text.",
-        ),
-    ),
+    mistakes=MISTAKES,
     read=_read,
     outputs="the configuration",
-    tolerance=Tolerance(0.0, 1e-9),
+    tolerance=Tolerance(0.0, 0.004),  # of whole numbers and dropout: none is "close" to another
+    look={f"{size}()": SIZE for size in oracle.SIZES}
+    | {"the defaults": "Leave the fields as they were given: name, type and default."},
+    raises={"keyword argument": f"The fields are {', '.join(oracle.FIELDS)}."}
+    | dict.fromkeys(("head", "d_model", "divi", "multiple"), REFUSED),
 )

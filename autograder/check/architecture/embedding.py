@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from autograder.check.architecture.embedding_mistakes import mistakes_of
 from autograder.check.component import Component, module
-from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
@@ -55,94 +53,30 @@ def embed_fixtures(rng):
     ]
 
 
-def _concatenated(ids, E, P):
-    xp = array_namespace(E)
-    tokens = E[ids]
-    places = xp.broadcast_to(P[: ids.shape[-1]], tokens.shape)
-    return xp.concat([tokens, places], axis=-1)
-
-
-SUM = "x_t = E[id_t] + P_t: a row of E for the token, a row of P for the place, and their sum."
-EMBED_MISTAKES = (
-    Mistake(
-        "no_positions",
-        lambda ids, E, P: E[ids],
-        "The position vectors are not added: the same token looks the same everywhere.",
-        SUM,
-    ),
-    Mistake(
-        "no_tokens",
-        lambda ids, E, P: oracle.embed(ids, E * 0, P),
-        "The token vectors are missing: only the positions are left.",
-        SUM,
-    ),
-    Mistake(
-        "off_by_one",
-        altered(oracle.embed, first=1),
-        "The positions start at 1: the first token gets row 1 of P, not row 0.",
-        "Positions are counted from 0: the rows 0 to T - 1 of P.",
-    ),
-    Mistake(
-        "position_by_id",
-        lambda ids, E, P: E[ids] + P[ids],
-        "P is read at the token ids. Its row belongs to the place in the sequence.",
-        "The first T rows of P, whatever the tokens are.",
-    ),
-    Mistake(
-        "swapped",
-        lambda ids, E, P: P[ids] + E[: ids.shape[-1]],
-        "The two tables have changed places: E is read by position and P by token.",
-        "E has a row for each token of the vocabulary, P a row for each place.",
-    ),
-    Mistake(
-        "one_row_for_all",
-        lambda ids, E, P: E[ids] + P[ids.shape[-1]],
-        "Every token gets the same row of P, the one with the index T.",
-        "P[T] is one row, P[:T] is the first T rows.",
-    ),
-    Mistake(
-        "last_rows",
-        lambda ids, E, P: E[ids] + P[-ids.shape[-1] :],
-        "It adds the last T rows of P instead of the first T.",
-        "Positions are counted from 0: P[:T].",
-    ),
-    Mistake(
-        "reversed_positions",
-        lambda ids, E, P: E[ids] + array_namespace(P).flip(P[: ids.shape[-1]], axis=0),
-        "The positions run backwards: the last token gets row 0 of P.",
-    ),
-    Mistake(
-        "scaled",
-        lambda ids, E, P: oracle.embed(ids, E, P, scale=E.shape[-1] ** 0.5),
-        "The token vectors are multiplied by sqrt(d).",
-        "The transformer of 2017 did that; GPT-2 adds the rows as they are.",
-    ),
-    Mistake(
-        "multiplied",
-        lambda ids, E, P: E[ids] * P[: ids.shape[-1]],
-        "The two vectors are multiplied instead of added.",
-        SUM,
-    ),
-    Mistake(
-        "concatenated",
-        _concatenated,
-        "The two vectors stand side by side (width 2d) instead of being added.",
-        SUM,
-    ),
-    Mistake(
-        "length_of_batch",
-        altered(oracle.embed, T=len),
-        "T is taken from the first axis of ids, which is the batch.",
-        "Positions lie along the last axis: ids.shape[-1].",
-    ),
+# The same token twice, at two places.
+EXAMPLE = {
+    "ids": np.array([[1, 1]]),
+    "E": np.float32([[1, 2], [3, 4]]),
+    "P": np.float32([[10, 20], [30, 40], [50, 60]]),
+}
+TABLES = (
+    "Which table is read at what? E has a row for each id, P one for each place: E[ids], P[:T]."
 )
+RAISES = {
+    "must match the size": "P[:T] with T = ids.shape[-1] has the shape (T, d), and broadcasts over a "
+    "batch (..., T, d) by itself.",
+    "out of bounds": TABLES,
+    "out of range in self": TABLES,  # of torch.nn.functional.embedding
+}
 
 EMBED = Component(
     "embed",
     embed_fixtures,
     oracle.embed,
     properties=(*batch_dims("ids"), *COMMON),
-    mistakes=EMBED_MISTAKES,
+    mistakes=mistakes_of(oracle.embed),
+    example=EXAMPLE,
+    raises=RAISES,
 )
 
 # ------------------------------------------------------------------ Embedding
@@ -157,8 +91,8 @@ def embedding_fixtures(rng):
     return [Fixture(f.name, in_module(f.inputs), f.weight) for f in embed_fixtures(rng)]
 
 
-def _embedding(init, state, ids, embed=oracle.embed):
-    return embed(ids, state["E"], state["P"])
+def _embedding(init, state, ids, **switches):
+    return oracle.embed(ids, state["E"], state["P"], **switches)
 
 
 def _too_long(c, inputs):
@@ -196,18 +130,21 @@ def _too_long_verdict(c, inputs, answers):
     return None
 
 
-INITIAL = initial_values((100, 80, 64), {"E": (("E",), 0.02), "P": (("P",), 0.02)}, {})
-
-IN_MODULE = (
-    "no_positions",
-    "off_by_one",
-    "position_by_id",
-    "swapped",
-    "last_rows",
-    "scaled",
-    "concatenated",
-    "length_of_batch",
+INITIAL = initial_values(
+    (100, 80, 64),
+    {"E": (("E",), 0.02), "P": (("P",), 0.02)},
+    {},
+    look="torch.randn draws with deviation 1: nn.Parameter(0.02 * torch.randn(rows, d_model)).",
 )
+OWN = (
+    "E and P are parameters of the module itself, not modules: self.E = nn.Parameter(…) of shape "
+    "(vocab_size, d_model), self.P = nn.Parameter(…) of shape (n_positions, d_model)."
+)
+EQUAL = (
+    "If your own comparison raises it: T = n_positions is allowed, only a larger T is refused. "
+    "T is ids.shape[-1], n_positions the number of rows of P."
+)
+
 EMBEDDING = Component(
     "Embedding",
     embedding_fixtures,
@@ -219,10 +156,9 @@ EMBEDDING = Component(
         *batch_dims("ids"),
         *COMMON,
     ),
-    mistakes=tuple(
-        Mistake(m.name, partial(_embedding, embed=m.wrong), m.says, m.look)
-        for m in EMBED_MISTAKES
-        if m.name in IN_MODULE
-    ),
+    mistakes=mistakes_of(_embedding),
     needs=("embed",),
+    raises=RAISES
+    | {part: OWN for part in ("not expected", "missing", "has shape")}
+    | {part: EQUAL for part in ("position", "token", "too long")},
 )
