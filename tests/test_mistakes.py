@@ -149,8 +149,8 @@ NEGATED = Mistake("negated", altered(double_and_add, after=lambda y: -y), "It ne
 TABLE = (DOUBLED, SHIFTED, NEGATED)
 
 
-def cause(of, tolerance=Tolerance()):
-    xs = [np.array([1.0, 2.0, 4.0]), np.array([[3.0, -1.0]])]
+def cause(of, tolerance=Tolerance(), few=0):
+    xs = [np.linspace(1.0, 4.0, few or 12), np.linspace(-3.0, 2.0, few or 12)[None]]
     seen = [Case({"x": x}, of(x), double_and_add(x)) for x in xs]
     return cause_of(TABLE, seen, tolerance)
 
@@ -174,6 +174,7 @@ def test_close_is_not_exact_and_far_is_nothing():
     assert close.mistake is DOUBLED and close.sure == CLOSE and 0.9 < close.explains < 1
     assert cause(lambda x: value(2.5 * x)) is None
     assert cause(lambda x: value(3.05 * x), Tolerance(0, 0.01)) is None  # too coarse to say
+    assert cause(lambda x: value(3.05 * x), few=4) is None  # too few numbers: it may be chance
 
 
 def test_a_mistake_that_fits_one_input_only_is_not_named():

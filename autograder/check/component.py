@@ -59,7 +59,7 @@ class Component:
     outputs: What = "the result"
     arise: tuple[int, ...] = ()
     tolerance: Tolerance = Tolerance()
-    look: dict[str, str] = field(default_factory=dict)  # fixture name -> where to look
+    look: dict[str, str] = field(default_factory=dict)  # a fixture, or SHAPES -> where to look
     raises: dict[str, str] = field(default_factory=dict)  # part of an error's message -> the same
 
     def check(self, target: Any, seed: int = 0) -> Report:

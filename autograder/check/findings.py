@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from autograder.check.component import Component
 
 
+SHAPES = "shapes and types"
+
+
 def findings(
     c: Component, fixtures: list[Fixture], answers: list[Answer], rest: list[list[Answer]]
 ) -> list[Finding]:
@@ -36,7 +39,7 @@ def findings(
         return _because(c, cause, len(fixtures), trouble)
 
     found, left = [], len(seen)
-    for name, troubles in (("runs", raised), ("shapes and types", shaped), ("finite", whole)):
+    for name, troubles in (("runs", raised), (SHAPES, shaped), ("finite", whole)):
         trouble = because(next((t for t in troubles if t), None))
         found.append(Finding(name, trouble, weight=0.0, skipped=left == 0))
         left -= sum(t is not None for t in troubles)
@@ -74,7 +77,8 @@ def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None)
 def _shape(c: Component, answer: Answer, want: Any) -> Trouble | None:
     if isinstance(answer.value, Trouble):  # what `read` has to say
         return answer.value
-    return form(answer.value, want, c.outputs)
+    trouble = form(answer.value, want, c.outputs)
+    return trouble and replace(trouble, look=trouble.look or c.look.get(SHAPES, ""))
 
 
 def _finite(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
@@ -144,4 +148,5 @@ def failure(answer: Answer, where: str) -> Trouble:
     line = f"In your code, {f.line}" if f.line else ""
     if f.unwritten and f.function:
         return Trouble(f"{f.function}() still raises NotImplementedError.", line)
-    return Trouble(f"It raises {f.type} {where}: {f.message}", line, hint(f))
+    said = f": {f.message.rstrip('.')}." if f.message else "."
+    return Trouble(f"It raises {f.type} {where}{said}", line, hint(f))

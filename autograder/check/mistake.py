@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 
@@ -49,8 +49,7 @@ class Altered:
             changed |= change(changed)
         result = self.right(**changed | self.switches)
         for change in self.after:
-            both = len(inspect.signature(change).parameters) > 1
-            result = change(result, inputs) if both else change(result)
+            result = change(result, inputs) if _takes_inputs(change) else change(result)
         return result
 
     @cached_property
@@ -67,6 +66,13 @@ class Altered:
             self.before + other.before,
             self.after + other.after,
         )
+
+
+@cache
+def _takes_inputs(change: Callable[..., Any]) -> bool:
+    """Whether it asks for a second argument; one with a default is not asked for."""
+    parameters = inspect.signature(change).parameters.values()
+    return sum(p.default is p.empty and p.kind != p.KEYWORD_ONLY for p in parameters) > 1
 
 
 def altered(

@@ -11,12 +11,13 @@ import numpy as np
 
 from autograder.check.mistake import Mistake, together
 from autograder.check.parts import double
-from autograder.judge.compare import Tolerance, difference, form, leaves
+from autograder.judge.compare import Tolerance, close, form, leaves
 from autograder.judge.finding import CLOSE, EXACT
 from autograder.probes import Answer
 from autograder.probes.plain import flat
 
-NEAR = 0.1  # of the way from the right numbers: what a mistake must explain to be called close
+NEAR = 0.05  # of the way from the right numbers: what a close mistake may leave unexplained
+FEW = 20  # numbers, over all fixtures, that could come close to something by chance
 SHARP = 1e-3  # a tolerance above this (sampled frequencies) leaves no room for "close"
 
 
@@ -61,7 +62,15 @@ def cause_of(mistakes: Iterable[Mistake], cases: list[Case], tolerance: Toleranc
         for mistake in candidates:
             if all(case.given_by(mistake, tolerance) for case in order):
                 return Cause(mistake, EXACT)
-    return closest(mistakes, cases) if tolerance.rtol + tolerance.atol <= SHARP else None
+    sharp = tolerance.rtol + tolerance.atol <= SHARP
+    many = sum(fractions(c.want) for c in cases) >= FEW
+    return closest(mistakes, cases) if sharp and many else None
+
+
+def fractions(value: Any) -> int:
+    """How many numbers are not whole by kind: counts are right or wrong, and never close."""
+    kinds = (np.asarray(v) for _, v, _ in leaves(value, value, ""))
+    return sum(v.size for v in kinds if v.dtype.kind == "f")
 
 
 def right(case: Case, tolerance: Tolerance) -> bool:
@@ -69,7 +78,10 @@ def right(case: Case, tolerance: Tolerance) -> bool:
 
 
 def agree(got: Any, want: Any, tolerance: Tolerance) -> bool:
-    return form(got, want) is None and difference(got, want, tolerance) is None
+    return form(got, want) is None and all(
+        g == w if isinstance(w, (bool, str)) or w is None else close(g, w, tolerance).all()
+        for _, g, w in leaves(got, want, "")
+    )
 
 
 def finite_all(value: Any) -> bool:
@@ -118,8 +130,7 @@ def rest(mistake: Mistake, cases: list[Case]) -> float:
             return np.inf
         off = max(distance(got, want), distance(wrong, want))
         if off > 0:
-            share = distance(got, wrong) / off
-            worst = max(worst, share if share == share else np.inf)  # inf / inf is no agreement
+            worst = max(worst, distance(got, wrong) / off if np.isfinite(off) else np.inf)
     return worst
 
 

@@ -134,10 +134,8 @@ def causal(name: str = "x", axis: int = -2, output: int | None = None) -> Proper
     return Property("no leak from later positions", calls, verdict)
 
 
-NO_PYTHON_NUMBER = {
-    float: ".item() takes the number out of a tensor, .tolist() all of them.",
-    int: "Division with / gives a float; // divides whole numbers.",
-}
+OUT_OF_A_TENSOR = ".item() takes the number out of a tensor, .tolist() all of them."
+WHOLE = "Division with / gives a float; // divides whole numbers."
 
 
 def python_numbers(wanted: type, output: int | None = None) -> Property:
@@ -149,13 +147,13 @@ def python_numbers(wanted: type, output: int | None = None) -> Property:
             value, want, what = value[output], want[output], what[output]
         for name, got, _ in leaves(value, want, what):
             if type(got) is not wanted:
-                return Trouble(
-                    f"{name} is {kind(got)}; it should be a Python {wanted.__name__}.",
-                    look=NO_PYTHON_NUMBER[wanted],
-                )
+                look = WHOLE if type(got) is float else OUT_OF_A_TENSOR
+                said = f"{name} is {kind(got)}; it should be a Python {wanted.__name__}."
+                return Trouble(said, look=look)
         return None
 
-    return Property(f"Python {wanted.__name__}s, no tensors", _main, verdict, weight=0.5)
+    name = f"Python {wanted.__name__}s, no tensors"
+    return Property(name, _main, verdict, weight=0.5, exact=True)
 
 
 def several_lengths(name: str = "x", axis: int = -2, lengths=(6, 3, 8)) -> Property:

@@ -279,7 +279,7 @@ GPT2_CONFIG = Component(
     mistakes=MISTAKES,
     read=_read,
     outputs="the configuration",
-    tolerance=Tolerance(0.0, 0.004),  # of whole numbers and dropout: none is "close" to another
+    tolerance=Tolerance(0.0, 1e-9),
     look={f"{size}()": SIZE for size in oracle.SIZES}
     | {"the defaults": "Leave the fields as they were given: name, type and default."},
     raises={"keyword argument": f"The fields are {', '.join(oracle.FIELDS)}."}

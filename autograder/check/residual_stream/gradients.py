@@ -13,7 +13,7 @@ from autograder.check.properties import python_numbers, unchanged
 from autograder.check.varied import property_of
 from autograder.check.residual_stream.gradient_mistakes import MISTAKES
 from autograder.check.residual_stream.sublayers import call_with, silent, sizes, stack
-from autograder.judge.compare import Tolerance, difference, form
+from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle
 
 
@@ -48,10 +48,6 @@ def also(probe: str, name: str, where: str, look: str) -> Property:
     return Property(name, calls, verdict, weight=0.5, exact=True)
 
 
-# As coarse as it takes for the search to name no mistake that is only close: a handful of norms is
-# close to another handful by chance. The norms are 0.3 to 20.
-NORMS = Tolerance(1e-4, 1e-3)
-
 GRADIENT_NORMS = Component(
     "gradient_norms",
     gradient_fixtures,
@@ -84,7 +80,6 @@ GRADIENT_NORMS = Component(
     mistakes=MISTAKES,
     needs=("residual_add", "run_stream"),
     outputs="the list of norms",
-    tolerance=NORMS,
     raises={
         "NoneType": "After backward() only leaves have a .grad: call retain_grad() on every stream "
         "before it, or use torch.autograd.grad.",
