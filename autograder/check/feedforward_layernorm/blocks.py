@@ -8,7 +8,6 @@ import numpy as np
 
 from autograder.check.component import Component, module
 from autograder.check.findings import failure
-from autograder.check.mistake import Mistake
 from autograder.check.parts import Fixture, Property, double
 from autograder.check.draw import choice, normal
 from autograder.check.dropout import ALMOST_ONE, dropout, rescaled
@@ -16,7 +15,6 @@ from autograder.check.properties import COMMON, causal
 from autograder.check.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
-from autograder.oracle import feedforward_layernorm as oracle
 
 
 def parameters(rng, d):
@@ -57,15 +55,6 @@ def fixtures(rng):
         Fixture("feed-forward writes nothing", block(silenced(state, *FEED_FORWARD_WRITES))),
         Fixture("the whole block", block(state), weight=4.0),
     ]
-
-
-def arranged(order):
-    """The block whose four parts are put together by `order`."""
-
-    def block(init, state, x):
-        return oracle.block(x, state, init[1], order=order)
-
-    return block
 
 
 def at_rate(inputs, rate):
@@ -115,22 +104,18 @@ FACTOR = rescaled(
     },
     at_rate,
     rows="x",
-    look="nn.Dropout and torch.dropout divide by 1 - p, so that the mean stays the same.",
+    look="One nn.Dropout(dropout) on each write, before it is added: it drops that share while "
+    "training and divides the rest by 1 - p, so that the mean stays the same.",
 )
 
 
-def mistake(name, order, says, look=""):
-    return Mistake(name, arranged(order), says, look)
+def one_head(inputs):
+    d, _, *rate = inputs["init"]
+    return {"init": (d, 1, *rate)}
 
 
-def same(x):
-    """In place of a LayerNorm that is left out."""
-    return x
-
-
-def block(name, order, mistakes):
-    """The component whose right order is `order`."""
-    right = arranged(order)
+def block(name, right, mistakes, look):
+    """The component whose right function of init, state and x is `right`."""
 
     def nothing_written(inputs):
         state = silenced(inputs["state"], *ATTENTION_WRITES, *FEED_FORWARD_WRITES)
@@ -151,4 +136,9 @@ def block(name, order, mistakes):
         mistakes=mistakes,
         needs=("LayerNorm", "FeedForward", "MultiHeadAttention"),
         shortcuts=frozenset({"TransformerEncoderLayer", "TransformerDecoderLayer"}),
+        look=look,
+        raises={
+            "missing:": "Four attributes: self.ln_1 and self.ln_2, each a LayerNorm of this notebook "
+            "(nn.LayerNorm has other names), self.attn and self.ffn; in no list.",
+        },
     )

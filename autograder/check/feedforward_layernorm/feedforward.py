@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from autograder.check.component import Component, module
-from autograder.check.mistake import Mistake
+from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.initial import initial_values
@@ -15,6 +15,8 @@ from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims
 from autograder.judge.compare import Tolerance
 from autograder.oracle import feedforward_layernorm as oracle
+
+LINE = "gelu_tanh(x @ self.W_up + self.b_up) @ self.W_down + self.b_down"
 
 
 def feed_forward_fixtures(rng):
@@ -44,20 +46,21 @@ def _feed_forward(init, state, x, **switches):
     return oracle.feed_forward(x, **state, **switches)
 
 
+def mistake(name, says, look, why, **switches):
+    return Mistake(name, altered(_feed_forward, **switches), says, look, why)
+
+
 def _without(*names):
-    """The network with some of its biases left out."""
-    return lambda init, state, x: _feed_forward(
-        init, {k: v * (k not in names) for k, v in state.items()}, x
-    )
+    """Some of the biases are left out."""
+    return lambda inputs: {"state": {k: v * (k not in names) for k, v in inputs["state"].items()}}
 
 
-def _with_activation(activation):
-    return partial(_feed_forward, activation=activation)
+def _bent_input(inputs):
+    return {"x": oracle.gelu_tanh(inputs["x"])}
 
 
-def _bias_after(init, state, x):
-    hidden = oracle.gelu_tanh(x @ state["W_up"]) + state["b_up"]
-    return hidden @ state["W_down"] + state["b_down"]
+def _plus_x(result, inputs):
+    return result + inputs["x"]
 
 
 FEED_FORWARD = Component(
@@ -70,60 +73,156 @@ FEED_FORWARD = Component(
             (50, 70),
             {"weights": (("W_up", "W_down"), 0.02)},
             {"biases": (("b_up", "b_down"), 0.0)},
+            look="nn.Parameter(0.02 * torch.randn(rows, columns)) for each weight, "
+            "nn.Parameter(torch.zeros(n)) for each bias.",
         ),
         *batch_dims("x"),
         *COMMON,
     ),
     mistakes=(
-        Mistake(
+        mistake(
             "exact_gelu",
-            _with_activation(oracle.gelu),
             "It uses the exact GELU; GPT-2 uses the tanh form.",
-            "gelu_tanh, not gelu. They differ in the fourth decimal only.",
+            "gelu_tanh, not gelu; in PyTorch, F.gelu(x, approximate='tanh').",
+            "The two differ by 4.7e-4 at most. That is no harm to a model that you train yourself, "
+            "but GPT-2's weights then give logits that differ from the published ones.",
+            activation=oracle.gelu,
         ),
-        Mistake("relu", _with_activation(oracle.relu), "It uses ReLU instead of GELU."),
-        Mistake("silu", _with_activation(oracle.silu), "It uses SiLU instead of GELU."),
-        Mistake(
+        mistake(
+            "relu",
+            "It uses ReLU instead of GELU.",
+            LINE,
+            "A small model trains as well with it. GPT-2's weights were trained with GELU, and with "
+            "ReLU each hidden unit is off by as much as 0.17.",
+            activation=oracle.relu,
+        ),
+        mistake(
+            "silu",
+            "It uses SiLU, x sigmoid(x), instead of GELU.",
+            LINE,
+            "SiLU is off from GELU by as much as 0.19 in each hidden unit, so that GPT-2's weights "
+            "do not fit.",
+            activation=oracle.silu,
+        ),
+        mistake(
             "sigmoid_form",
-            _with_activation(partial(oracle.silu, slope=1.702)),
             "It uses x sigmoid(1.702 x) instead of the tanh form of GELU.",
+            LINE,
+            "This approximation is off by as much as 0.02 in each hidden unit, forty times more than "
+            "the tanh form is.",
+            activation=partial(oracle.silu, slope=1.702),
         ),
-        Mistake(
+        mistake(
+            "tanh",
+            "It uses tanh where GELU belongs.",
+            f"{LINE}. gelu_tanh is the whole function that you wrote, not tanh alone.",
+            "tanh ends at 1: a pattern that fits ten times as well would hardly be answered louder.",
+            activation=oracle.tanh,
+        ),
+        mistake(
+            "sigmoid",
+            "It uses a sigmoid where GELU belongs.",
+            LINE,
+            "A sigmoid is 0.5 at 0, so that every unit writes half of its value even when nothing "
+            "fits.",
+            activation=oracle.sigmoid,
+        ),
+        mistake(
             "no_activation",
-            _with_activation(lambda z: z),
             "There is no nonlinearity between the two products: together they are one linear map.",
-            "GELU(x W_up + b_up), then the second product.",
+            LINE,
+            "In GPT-2 the two matrices of a block hold 4.7 million numbers. Without GELU a single "
+            "one of 768 x 768, 0.6 million, would do the same.",
+            activation=oracle.as_is,
         ),
-        Mistake(
+        mistake(
             "activation_last",
-            lambda init, state, x: oracle.gelu_tanh(
-                _feed_forward(init, state, x, activation=lambda z: z)
-            ),
             "GELU comes after the second product instead of between the two.",
-            "GELU(x W_up + b_up), then W_down and b_down.",
+            LINE,
+            "GELU is never below -0.17, so the network could hardly write a negative number to the "
+            "stream; and what stands before it is one linear map.",
+            activation=oracle.as_is,
+            last=oracle.gelu_tanh,
         ),
-        Mistake(
+        mistake(
+            "activation_first",
+            "GELU is applied to x, before the first product, instead of between the two products.",
+            LINE,
+            "The hidden layer then adds nothing: two products in a row are one linear map of d x d.",
+            activation=oracle.as_is,
+            before=_bent_input,
+        ),
+        mistake(
             "activation_twice",
-            lambda init, state, x: oracle.gelu_tanh(_feed_forward(init, state, x)),
             "A second GELU follows the second product.",
-            "What is written to the stream may be negative: nothing bends it.",
+            LINE,
+            "GELU is never below -0.17, so the network could hardly write a negative number to the "
+            "stream.",
+            last=oracle.gelu_tanh,
         ),
-        Mistake("no_b_up", _without("b_up"), "It does not add b_up.", "GELU(x W_up + b_up)"),
-        Mistake("no_b_down", _without("b_down"), "It does not add b_down.", "... W_down + b_down"),
-        Mistake("no_bias", _without("b_up", "b_down"), "It adds neither bias."),
-        Mistake(
+        mistake(
+            "activation_on_x_too",
+            "GELU is applied to x as well, before the first product.",
+            LINE,
+            "Most of what is negative in x is gone before any unit has compared it with its pattern.",
+            before=_bent_input,
+        ),
+        mistake(
+            "no_b_up",
+            "It does not add b_up.",
+            LINE,
+            "b_up sets from where on a unit answers. Without it every unit has its bend at 0, and "
+            "GPT-2's weights, trained with it, give other numbers.",
+            before=_without("b_up"),
+        ),
+        mistake(
+            "no_b_down",
+            "It does not add b_down.",
+            LINE,
+            "It starts at 0, so an untrained model does not show it. GPT-2's trained b_down is not "
+            "0, and its weights would give other logits.",
+            before=_without("b_down"),
+        ),
+        mistake(
+            "no_bias",
+            "It adds neither bias.",
+            LINE,
+            "Both start at 0, so an untrained model does not show it. GPT-2's trained biases are not "
+            "0, and its weights would give other logits.",
+            before=_without("b_up", "b_down"),
+        ),
+        mistake(
             "bias_after_activation",
-            _bias_after,
             "It adds b_up after GELU instead of before it.",
-            "GELU(x W_up + b_up)",
+            LINE,
+            "After GELU, b_up would only be a constant that W_down maps to one more constant, as "
+            "b_down is already: no unit could move its bend.",
+            b_up_after=True,
         ),
-        Mistake(
+        mistake(
             "adds_x",
-            lambda init, state, x: x + _feed_forward(init, state, x),
             "It adds x to the result.",
-            "The residual is the block's business: return only what is to be added.",
+            "Return what is to be added; adding it is the business of the block.",
+            "The block adds x once more, so that every block would double the stream: after twelve "
+            "of them the input would count 2^12 = 4096 times.",
+            after=_plus_x,
         ),
     ),
     needs=("gelu_tanh",),
     tolerance=Tolerance(1e-5, 5e-6),  # tells the two forms of GELU apart
+    look={
+        "x = 0, hidden values near ±2.7": "Where x is 0, the result is gelu_tanh(b_up) @ W_down + "
+        "b_down.",
+        "all biases zero": "Without biases it is gelu_tanh(x @ W_up) @ W_down.",
+        "d_ff = 4 d by default": "d_ff = 4 * d_model where the caller gives none.",
+        "the whole network": LINE,
+    },
+    raises={
+        "cannot be multiplied": "W_up has the shape (d_model, d_ff) and W_down (d_ff, d_model): x "
+        "@ W_up, without a transpose.",
+        "has shape": "W_up (d_model, d_ff), b_up (d_ff), W_down (d_ff, d_model), b_down (d_model); "
+        "d_ff is 4 * d_model only where the caller gives none.",
+        "missing:": "Each of W_up, b_up, W_down and b_down is an nn.Parameter of this module. An "
+        "nn.Linear has other names, and its weight the other way round.",
+    },
 )

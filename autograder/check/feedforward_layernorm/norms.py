@@ -1,23 +1,31 @@
-"""LayerNorm and RMSNorm: few features and tiny rows, where the mistakes are large.
+"""What LayerNorm and RMSNorm have in common: few features and tiny rows, where mistakes are large.
 
 At d = 768 and variance 1, the wrong variance and a misplaced eps change the fourth decimal at most.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.component import Component, module
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, causal
-from autograder.check.varied import batch_dims
-from autograder.oracle import feedforward_layernorm as oracle
+from autograder.check.properties import causal
 
 EPS = 1e-5
-ROWS = "Measure along the last axis only: dim=-1, keepdim=True."
+ROWS = "Measure along the last axis only: x.mean(dim=-1, keepdim=True)."
+BROADCAST = "keepdim=True keeps the axis, so that the number of each row broadcasts over the row."
+RAISES = {
+    "missing:": "The parameters are named gamma and beta, each an nn.Parameter of this module. "
+    "(RMSNorm has gamma only.)",
+    "not expected:": "RMSNorm has one parameter, gamma; LayerNorm has two, gamma and beta.",
+    "must match the size": BROADCAST,
+    "ddof": "x.var(-1, keepdim=True, correction=0): ddof is NumPy's word.",
+    "converted to": "math.sqrt takes one number; torch.sqrt takes a tensor, entry by entry.",
+    "must be Tensor, not": "torch.sqrt takes a tensor; for a plain number it is math.sqrt.",
+}
 
 
 def fixtures(*names):
@@ -47,211 +55,184 @@ def fixtures(*names):
     return make
 
 
-def _fresh(d):
-    return {"gamma": np.ones(d), "beta": np.zeros(d)}
+def _rowwise():
+    """The leak test, and where to look for a leak in a norm."""
+    leak = causal()
+
+    def verdict(c, inputs, answers):
+        trouble = leak.verdict(c, inputs, answers)
+        return trouble and replace(trouble, look=f"Each row is normalised by itself. {ROWS}")
+
+    return replace(leak, verdict=verdict)
 
 
-def _eps(init):
+ROWWISE = _rowwise()
+
+
+def example(*rows):
+    """A new norm, and a batch of one."""
+    return {"init": (len(rows[0]),), "state": None, "x": np.float32([rows])}
+
+
+def parameters(state, x):
+    """Those that are given, or those of a norm that has just been made."""
+    d = x.shape[-1]
+    return state or {"gamma": np.ones(d), "beta": np.zeros(d)}
+
+
+def given_eps(init):
     return init[1] if len(init) > 1 else EPS
 
 
-def _layer_norm(init, state, x, *, gamma=1.0, beta=1.0, eps=_eps, **switches):
-    """gamma, beta: 0 leaves that parameter out."""
-    p = state or _fresh(x.shape[-1])
-    scale = p["gamma"] if gamma else 1.0
-    return oracle.layer_norm(x, scale, beta * p["beta"], eps(init), **switches)
+def default_eps(value):
+    return lambda init: init[1] if len(init) > 1 else value
 
 
-def _rms_norm(init, state, x, *, scale=lambda gamma: gamma, eps=_eps, **switches):
-    p = state or _fresh(x.shape[-1])
-    return oracle.rms_norm(x, scale(p["gamma"]), eps(init), **switches)
+def shared(norm, line, flat):
+    """Mistakes that both norms know.
 
+    line  what stands under the root, and the root
+    flat  a row where that is 0
+    """
 
-def _swapped(init, state, x):
-    p = state or _fresh(x.shape[-1])
-    return oracle.layer_norm(x, p["beta"], p["gamma"], _eps(init))
+    def mistake(name, says, look, why, **switches):
+        return Mistake(name, altered(norm, **switches), says, look, why)
 
-
-def _beta_first(init, state, x):
-    p = state or _fresh(x.shape[-1])
-    return p["gamma"] * (oracle.standardise(x, _eps(init)) + p["beta"])
-
-
-def shared(norm, size, flat):
-    """Mistakes that both norms know. `size`: what they divide by; `flat`: a row that has none."""
     return (
-        Mistake(
+        mistake(
             "eps_outside",
-            altered(norm, divide="outside"),
             "It adds eps to the root, and not under it.",
-            "Where the row is small, eps under the root weighs far more.",
+            f"Divide by {line}.",
+            "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
+            "root outweighs them. So it comes out 0.99 in size.",
+            divide="outside",
         ),
-        Mistake(
+        mistake(
             "no_eps",
-            altered(norm, eps=lambda init: 0.0),
             f"There is no eps: {flat} is divided by 0.",
+            f"Divide by {line}.",
+            "0 / 0 is NaN. One such row is enough: through attention the NaN spreads to the other "
+            "positions, and through the loss to every parameter.",
+            eps=lambda init: 0.0,
         ),
-        Mistake(
+        mistake(
+            "eps_too_weak",
+            f"As it stands, eps hardly counts: {flat} is saved from 0 / 0, and all others come out as "
+            "if it were 0.",
+            f"Divide by {line}. A minimum of the root, or a tiny number added to it, does not do "
+            "the same.",
+            "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
+            "root outweighs them. So it comes out 1 in size.",
+            eps=lambda init: 1e-24,
+        ),
+        mistake(
+            "eps_1e_3",
+            "The default of eps is 1e-3; it should be 1e-5.",
+            "def __init__(self, d_model, eps=1e-5)",
+            "That is the default in Keras. Rows of deviation 0.001 then come out 9.5 times smaller "
+            "than they should.",
+            eps=default_eps(1e-3),
+        ),
+        mistake(
             "eps_1e_6",
-            altered(norm, eps=lambda init: init[1] if len(init) > 1 else 1e-6),
             "The default of eps is 1e-6; it should be 1e-5.",
+            "def __init__(self, d_model, eps=1e-5)",
+            "That is the default in Flax. Rows of deviation 0.001 then come out 2.3 times as "
+            "large as they should.",
+            eps=default_eps(1e-6),
         ),
-        Mistake(
+        mistake(
+            "eps_1e_8",
+            "The default of eps is 1e-8; it should be 1e-5.",
+            "def __init__(self, d_model, eps=1e-5)",
+            "That is Adam's eps. Rows of deviation 0.001 then come out 3.3 times as large as "
+            "they should.",
+            eps=default_eps(1e-8),
+        ),
+        mistake(
+            "eps_1e_12",
+            "The default of eps is 1e-12; it should be 1e-5.",
+            "def __init__(self, d_model, eps=1e-5)",
+            "That is BERT's eps. Rows of deviation 0.001 then come out 3.3 times as large as "
+            "they should.",
+            eps=default_eps(1e-12),
+        ),
+        mistake(
             "eps_fixed",
-            altered(norm, eps=lambda init: EPS),
             "It uses eps = 1e-5, whatever the constructor was given.",
-            "Keep it: self.eps = eps.",
+            "Keep it in __init__ (self.eps = eps), and use self.eps in forward.",
+            "A model that was trained with another eps, such as BERT with 1e-12 or the first Llama "
+            "with 1e-6, could not use this class.",
+            eps=lambda init: EPS,
         ),
-        Mistake(
+        mistake(
             "no_root",
-            altered(norm, divide="variance"),
             "It divides by what stands under the root: the root is missing.",
+            f"Divide by {line}.",
+            "A row that is ten times larger should come out the same. So it comes out ten times "
+            "smaller.",
+            divide="variance",
         ),
-        Mistake(
+        mistake(
+            "root_twice",
+            "It takes the root twice: what stands under the second root is a root already.",
+            f"Divide by {line}. x.std() and x.norm() hold a root already.",
+            "A row that is a hundred times larger should come out the same. So it comes out ten "
+            "times larger, and the stream's growth reaches every sub-layer.",
+            divide="root twice",
+        ),
+        mistake(
+            "multiplied",
+            "It multiplies by the root instead of dividing by it.",
+            f"Divide by {line}. torch.rsqrt is 1 / sqrt: multiply by that one.",
+            "Rows that are large get larger still: one of size 3 comes out with size 9 instead of "
+            "1.",
+            divide="multiply",
+        ),
+        mistake(
             "not_divided",
-            altered(norm, divide="not"),
-            f"It does not divide by {size}.",
+            "It does not divide by the size of the row.",
+            f"Divide by {line}.",
+            "The sub-layer reads numbers as large as the stream has grown, which is what the norm is "
+            "there to prevent.",
+            divide="nothing",
         ),
-        Mistake(
+        mistake(
             "over_positions",
-            altered(norm, axis=-2),
-            "It measures along the positions, so every token changes every other.",
+            "It measures along the positions (dim=-2), so that every token changes every other.",
             ROWS,
+            "The later tokens leak. A small model with such a LayerNorm reached a validation loss of "
+            "2.07, where 2.36 was right, and 3.02 once it saw the past only, as in generation.",
+            axis=-2,
         ),
-        Mistake(
+        mistake(
             "over_both",
-            altered(norm, axis=(-2, -1)),
             "It measures over positions and features together.",
             ROWS,
+            "The later tokens leak: how large they are changes what every earlier position reads.",
+            axis=(-2, -1),
         ),
-        Mistake(
-            "over_all",
-            lambda init, state, x: norm(init, state, x, axis=tuple(range(x.ndim))),
-            "It measures over the whole tensor.",
+        mistake(
+            "over_batch",
+            "It measures along the batch (dim=0), as a batch normalisation does.",
             ROWS,
+            "What comes out for a sentence depends on the others in its batch, and is something else "
+            "when it comes alone, as in generation.",
+            axis=0,
+        ),
+        mistake(
+            "over_batch_and_positions",
+            "It measures each feature over batch and positions, as a batch normalisation does.",
+            ROWS,
+            "The later tokens leak, and so do the other sentences of the batch.",
+            axis=(0, 1),
+        ),
+        mistake(
+            "over_all",
+            "It measures over the whole tensor: one mean or one size for all rows.",
+            ROWS,
+            "Each row depends on all others, on later tokens and on other sentences; and a quiet row "
+            "beside a loud one stays quiet.",
+            axis=None,
         ),
     )
-
-
-LAYER_NORM = Component(
-    "LayerNorm",
-    fixtures("gamma", "beta"),
-    _layer_norm,
-    call=module,
-    properties=(causal(), *batch_dims("x"), *COMMON),
-    mistakes=(
-        Mistake(
-            "unbiased_variance",
-            altered(_layer_norm, correction=1),
-            "The variance is divided by d - 1 instead of d.",
-            "The mean of (x - μ)². torch.var and torch.std divide by d - 1 unless correction=0.",
-        ),
-        Mistake(
-            "unbiased_eps_outside",
-            altered(_layer_norm, correction=1, divide="outside"),
-            "The variance is divided by d - 1 instead of d, and eps is added outside of the root.",
-            "x.std(-1) + eps does both. Write sqrt(σ² + ε), with σ² the mean of (x - μ)².",
-        ),
-        Mistake(
-            "unbiased_no_eps",
-            altered(_layer_norm, correction=1, eps=lambda init: 0.0),
-            "The variance is divided by d - 1 instead of d, and there is no eps.",
-            "Write sqrt(σ² + ε), with σ² the mean of (x - μ)².",
-        ),
-        *shared(_layer_norm, "σ", "a row of equal entries"),
-        Mistake(
-            "mean_kept_in_x",
-            altered(_layer_norm, centre=False),
-            "The mean is not subtracted from x, only inside the variance.",
-            "(x - μ) / sqrt(σ² + ε)",
-        ),
-        Mistake(
-            "mean_square",
-            altered(_layer_norm, about_mean=False),
-            "It divides by the mean of x², not by the variance: that is the mean of (x - μ)².",
-        ),
-        Mistake(
-            "rms",
-            altered(_layer_norm, centre=False, about_mean=False),
-            "It is RMSNorm with a beta: the mean is not subtracted.",
-        ),
-        Mistake(
-            "sum_of_squares",
-            altered(_layer_norm, correction=None),
-            "It divides by the length of x - μ: the sum of squares, not their mean.",
-        ),
-        Mistake(
-            "no_gamma_beta",
-            altered(_layer_norm, gamma=0.0, beta=0.0),
-            "It uses neither gamma nor beta.",
-        ),
-        Mistake("no_beta", altered(_layer_norm, beta=0.0), "It does not add beta."),
-        Mistake("no_gamma", altered(_layer_norm, gamma=0.0), "It does not multiply by gamma."),
-        Mistake("swapped", _swapped, "It multiplies by beta and adds gamma."),
-        Mistake(
-            "beta_first",
-            _beta_first,
-            "It adds beta before it multiplies by gamma.",
-            "First γ ⊙ (...), then + β.",
-        ),
-    ),
-    shortcuts=frozenset({"layer_norm", "LayerNorm", "native_layer_norm"}),
-    look={
-        "with constant rows": "μ and σ² are those of a row: dim=-1, keepdim=True.",
-        "rows of deviation 0.001": "Here eps counts: it stands under the root, beside σ².",
-        "as it is made": "γ = 1 and β = 0 at first.",
-    },
-)
-
-RMS_NORM = Component(
-    "RMSNorm",
-    fixtures("gamma"),
-    _rms_norm,
-    call=module,
-    properties=(causal(), *batch_dims("x"), *COMMON),
-    mistakes=(
-        Mistake(
-            "layer_norm",
-            altered(_rms_norm, centre=True, about_mean=True),
-            "The mean is subtracted: that is LayerNorm. RMSNorm leaves it in.",
-        ),
-        Mistake(
-            "variance",
-            altered(_rms_norm, about_mean=True),
-            "It divides by the standard deviation, not by the root of the mean of x².",
-        ),
-        Mistake(
-            "mean_removed_from_x",
-            altered(_rms_norm, centre=True),
-            "The mean is subtracted from x. RMSNorm leaves it in.",
-        ),
-        Mistake(
-            "norm",
-            altered(_rms_norm, correction=None),
-            "It divides by the length of x: the sum of squares, not their mean.",
-            "The result is too small by sqrt(d).",
-        ),
-        Mistake(
-            "unbiased",
-            altered(_rms_norm, correction=1),
-            "The sum of squares is divided by d - 1 instead of d.",
-        ),
-        *shared(_rms_norm, "the root of the mean square", "a row of zeros"),
-        Mistake(
-            "no_gamma",
-            altered(_rms_norm, scale=lambda gamma: 1.0),
-            "It does not multiply by gamma.",
-        ),
-        Mistake(
-            "one_plus_gamma",
-            altered(_rms_norm, scale=lambda gamma: 1.0 + gamma),
-            "It multiplies by 1 + gamma instead of gamma.",
-            "Some models store γ - 1; here gamma starts at 1.",
-        ),
-    ),
-    shortcuts=frozenset({"rms_norm", "RMSNorm"}),
-    look={
-        "rows of deviation 0.001": "Here eps counts: it stands under the root, beside the mean.",
-        "as it is made": "γ = 1 at first.",
-    },
-)

@@ -1,6 +1,7 @@
 """gelu and gelu_tanh."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +24,20 @@ def gelu_in_float64(x):
 def gelu_in_halves(x):
     half = x / 2
     return half + half * torch.special.erf(x * 0.5**0.5)
+
+
+class BendByPieces(nn.Module):
+    """An instance in place of a function; each sign by a formula of its own."""
+
+    def forward(self, x):
+        upper = 0.5 * torch.erfc(x.abs() / math.sqrt(2))
+        return torch.where(x < 0, x * upper, x - x * upper)
+
+
+def gelu_in_place_on_a_copy(x):
+    phi = x.clone()
+    phi.div_(math.sqrt(2)).erf_().add_(1.0).mul_(0.5)
+    return phi * x
 
 
 def gelu_detached(x):
@@ -69,6 +84,18 @@ def tanh_by_library(x):
     return nn.GELU(approximate="tanh")(x)
 
 
+def tanh_in_steps(x):
+    out = x.pow(3)
+    out = torch.add(x, out, alpha=0.044715)
+    out *= (2 / torch.pi) ** 0.5
+    return torch.addcmul(x / 2, x / 2, out.tanh())
+
+
+def tanh_by_rows(x):
+    rows = [0.5 * r * (1 + (0.79788456 * (r + 0.044715 * r * r * r)).tanh()) for r in x.flatten()]
+    return torch.stack(rows).view_as(x)
+
+
 def tanh_overflows(x):
     e = torch.exp(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
     return 0.5 * x * (1 + (e - 1) / (e + 1))
@@ -87,19 +114,57 @@ def tanh_in_half_precision(x):
     return F.gelu(x.half(), approximate="tanh").float()
 
 
+def tanh_of_a_rounded_factor(x):
+    return 0.5 * x * (1 + torch.tanh(0.8 * (x + 0.044715 * x**3)))
+
+
+def tanh_of_a_rounded_coefficient(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.045 * x**3)))
+
+
+def tanh_with_xor(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ^ 3)))
+
+
+def gelu_by_math(x):
+    return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
+
+
+def gelu_with_root_of_a_number(x):
+    return 0.5 * x * (1 + torch.erf(x / torch.sqrt(2)))
+
+
 def tanh_with_short_pi(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / 3.1) * (x + 0.044715 * x**3)))
 
 
 RIGHT = {
-    "gelu": [gelu_by_distribution, gelu_by_erfc, gelu_in_float64, gelu_in_halves],
-    "gelu_tanh": [tanh_by_sigmoid, tanh_by_horner, tanh_in_float64, tanh_by_library],
+    "gelu": [
+        gelu_by_distribution,
+        gelu_by_erfc,
+        gelu_in_float64,
+        gelu_in_halves,
+        gelu_in_place_on_a_copy,
+        nn.GELU(),
+        BendByPieces(),
+    ],
+    "gelu_tanh": [
+        tanh_by_sigmoid,
+        tanh_by_horner,
+        tanh_in_float64,
+        tanh_by_library,
+        tanh_in_steps,
+        tanh_by_rows,
+        partial(F.gelu, approximate="tanh"),
+    ],
 }
 
 WRONG = {
     "gelu": {
         "cuts the graph": gelu_detached,
         "changes its input": gelu_in_place,
+        "math.erf": gelu_by_math,
+        "torch.sqrt of a number": gelu_with_root_of_a_number,
         "through Python numbers": gelu_through_numbers,
         "half precision": gelu_in_half_precision,
         "clipped": gelu_of_clipped,
@@ -110,6 +175,9 @@ WRONG = {
         "changes its input": tanh_in_place,
         "cuts the graph": tanh_detached,
         "half precision": tanh_in_half_precision,
+        "0.8 for the factor": tanh_of_a_rounded_factor,
+        "0.045 for the coefficient": tanh_of_a_rounded_coefficient,
+        "x ^ 3": tanh_with_xor,
         "pi = 3.1": tanh_with_short_pi,
     },
 }

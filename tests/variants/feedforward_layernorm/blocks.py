@@ -87,6 +87,29 @@ class PreInPlaceOnACopy(Parts):
         return x
 
 
+class PreByFunction(Parts):
+    """The residual is a function of a function."""
+
+    def forward(self, x):
+        def add(x, *functions):
+            write = x
+            for f in functions:
+                write = f(write)
+            return x + write
+
+        return add(add(x, self.ln_1, self.attn, self.drop), self.ln_2, self.ffn, self.drop)
+
+
+class PreInFloat64(Parts):
+    """The stream is summed in float64; the parts read it in their own type."""
+
+    def forward(self, x):
+        stream = x.double()
+        stream = stream + self.drop(self.attn(self.ln_1(stream.to(x.dtype))))
+        stream = stream + self.drop(self.ffn(self.ln_2(stream.to(x.dtype))))
+        return stream.to(x.dtype)
+
+
 class PostByLoop(Parts):
     def forward(self, x):
         for i, sublayer in enumerate((self.attn, self.ffn), 1):
@@ -101,6 +124,27 @@ class PostByPieces(Parts):
         x = self.ln_1(self.drop(self.attn(x)) + x)
         rows = [self.ln_2(row + self.drop(self.ffn(row))) for row in x.unbind(-2)]
         return torch.stack(rows, -2)
+
+
+class PostWithTwoDropouts(Parts):
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__(d_model, n_head, dropout)
+        self.resid_drop_1, self.resid_drop_2 = nn.Dropout(dropout), nn.Dropout(dropout)
+
+    def forward(self, hidden_states):
+        attended = self.resid_drop_1(self.attn(hidden_states))
+        middle = self.ln_1(hidden_states + attended)
+        return self.ln_2(torch.add(self.resid_drop_2(self.ffn(middle)), middle))
+
+
+class PostInPlaceOnACopy(Parts):
+    def forward(self, x):
+        total = self.drop(self.attn(x)).clone()
+        total += x
+        x = self.ln_1(total)
+        total = x.clone()
+        total += self.drop(self.ffn(x))
+        return self.ln_2(total)
 
 
 class PostByHand(PreByHand):
@@ -239,8 +283,21 @@ def post_norm_in_place(self, x):
 
 
 RIGHT = {
-    "PreNormBlock": [PreByLedger, PreWithTwoDropouts, PreByHand, PreInPlaceOnACopy],
-    "PostNormBlock": [PostByLoop, PostByPieces, PostByHand],
+    "PreNormBlock": [
+        PreByLedger,
+        PreWithTwoDropouts,
+        PreByHand,
+        PreInPlaceOnACopy,
+        PreByFunction,
+        PreInFloat64,
+    ],
+    "PostNormBlock": [
+        PostByLoop,
+        PostByPieces,
+        PostByHand,
+        PostWithTwoDropouts,
+        PostInPlaceOnACopy,
+    ],
 }
 
 WRONG = {

@@ -45,6 +45,48 @@ class NetworkOfRows(Network):
         return torch.addmm(self.b_down, hidden, self.W_down).reshape(x.shape)
 
 
+class NetworkInFloat64(Network):
+    def forward(self, x):
+        wide = [p.double() for p in (self.W_up, self.b_up, self.W_down, self.b_down)]
+        hidden = F.gelu(
+            torch.einsum("...d,df->...f", x.double(), wide[0]) + wide[1], approximate="tanh"
+        )
+        return (hidden @ wide[2] + wide[3]).to(x.dtype)
+
+
+class NetworkByChunks(Network):
+    """A few hidden units at a time, added up in place."""
+
+    def forward(self, x):
+        out = self.b_down + torch.zeros_like(x)
+        parts = zip(self.W_up.split(2, dim=1), self.b_up.split(2), self.W_down.split(2))
+        for up, bias, down in parts:
+            out += GELU(x @ up + bias) @ down
+        return out
+
+
+class NetworkByRegister(nn.Module):
+    """Parameters made in a loop, products as nn.functional.linear."""
+
+    def __init__(self, d_model, d_ff=None):
+        super().__init__()
+        self.width = d_ff if d_ff is not None else d_model * 4
+        for name, shape in (("up", (d_model, self.width)), ("down", (self.width, d_model))):
+            weight = nn.init.normal_(torch.empty(shape), std=0.02)
+            self.register_parameter(f"W_{name}", nn.Parameter(weight))
+            self.register_parameter(f"b_{name}", nn.Parameter(torch.zeros(shape[1])))
+
+    def forward(self, x):
+        z = F.linear(x, self.W_up.mT, self.b_up)
+        z = z * torch.sigmoid(2 * math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))
+        return F.linear(z, self.W_down.mT, self.b_down)
+
+
+class NetworkTransposed(NetworkByEinsum):
+    def forward(self, x):
+        return GELU(x @ self.W_up.T + self.b_up) @ self.W_down.T + self.b_down
+
+
 class NetworkOfLinears(nn.Module):
     def __init__(self, d_model, d_ff=None):
         super().__init__()
@@ -121,6 +163,38 @@ class GatedByUnit(Gated):
         return out
 
 
+class GatedInFloat64(Gated):
+    def forward(self, x):
+        z = x.double() @ self.W_gate.double()
+        up = x.double() @ self.W_up.double()
+        return (torch.mul(up, z.sigmoid()).mul(z) @ self.W_down.double()).type_as(x)
+
+
+class GatedOfRows(Gated):
+    """All positions as the rows of one matrix, each row through outer products."""
+
+    def forward(self, x):
+        rows = [
+            torch.mv(self.W_down.T, torch.mv(self.W_up.T, r) * F.silu(torch.mv(self.W_gate.T, r)))
+            for r in x.reshape(-1, x.shape[-1])
+        ]
+        return torch.stack(rows).reshape(x.shape)
+
+
+class GatedByTanh(Gated):
+    """sigma(z) = (1 + tanh(z / 2)) / 2."""
+
+    def forward(self, x):
+        z = F.linear(x, self.W_gate.T)
+        gate = 0.5 * z + 0.5 * z * torch.tanh(z / 2)
+        return F.linear(gate * F.linear(x, self.W_up.T), self.W_down.T)
+
+
+class GatedByMatrixProduct(Gated):
+    def forward(self, x):
+        return ((x @ self.W_up) @ F.silu(x @ self.W_gate)) @ self.W_down
+
+
 class GatedWithBias(GatedFused):
     def __init__(self, d_model, d_ff=None):
         super().__init__(d_model, d_ff)
@@ -169,6 +243,16 @@ def width_in_floats(d_model, multiple_of=1):
     return int(math.ceil(8 / 3 * d_model / multiple_of)) * multiple_of
 
 
+def width_in_whole_numbers(d_model, multiple_of=1):
+    return (8 * d_model + 3 * multiple_of - 1) // (3 * multiple_of) * multiple_of
+
+
+def width_by_remainder(d_model, multiple_of=1):
+    twice = math.ceil(8 * d_model / 3)
+    rest = twice % multiple_of
+    return twice if rest == 0 else twice + multiple_of - rest
+
+
 def width_as_float(d_model, multiple_of=1):
     return float(width_by_fraction(d_model, multiple_of))
 
@@ -182,14 +266,36 @@ def width_of_llama_only(d_model, multiple_of=1):
 
 
 RIGHT = {
-    "FeedForward": [NetworkByEinsum, NetworkAsMemory, NetworkOfRows],
-    "SwiGLU": [GatedByEinsum, GatedFused, GatedByUnit],
-    "matched_d_ff": [width_by_fraction, width_by_loop, width_by_two_steps, width_in_floats],
+    "FeedForward": [
+        NetworkByEinsum,
+        NetworkAsMemory,
+        NetworkOfRows,
+        NetworkInFloat64,
+        NetworkByChunks,
+        NetworkByRegister,
+    ],
+    "SwiGLU": [
+        GatedByEinsum,
+        GatedFused,
+        GatedByUnit,
+        GatedInFloat64,
+        GatedOfRows,
+        GatedByTanh,
+    ],
+    "matched_d_ff": [
+        width_by_fraction,
+        width_by_loop,
+        width_by_two_steps,
+        width_in_floats,
+        width_in_whole_numbers,
+        width_by_remainder,
+    ],
 }
 
 WRONG = {
     "FeedForward": {
         "nn.Linear": NetworkOfLinears,
+        "weights transposed": NetworkTransposed,
         "no parameters": NetworkOfPlainTensors,
         "d_ff ignored": NetworkAlwaysFour,
         "starts at one": NetworkOfOnes,
@@ -198,6 +304,7 @@ WRONG = {
     },
     "SwiGLU": {
         "a bias": GatedWithBias,
+        "@ between the branches": GatedByMatrixProduct,
         "4 d by default": GatedAsWideAsFour,
         "d_ff ignored": GatedIgnoresWidth,
         "starts at zero": GatedOfZeros,

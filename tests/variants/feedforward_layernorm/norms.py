@@ -54,6 +54,19 @@ class NormInFloat64(Norm):
         return (self.gamma * z + self.beta).to(x.dtype)
 
 
+class NormByLibrary(Norm):
+    def forward(self, x):
+        return F.layer_norm(x, (x.size(-1),), eps=self.eps) * self.gamma + self.beta
+
+
+class NormInPlaceOnACopy(Norm):
+    def forward(self, x):
+        z = x.clone()
+        z -= z.sum(-1, keepdim=True) / z.shape[-1]
+        var = torch.mean(torch.square(z), dim=-1, keepdim=True)
+        return torch.addcdiv(self.beta, self.gamma * z, (var + self.eps).sqrt())
+
+
 class NormInFloat32(NormByVar):
     """Always computes in float32, and stays there."""
 
@@ -157,6 +170,39 @@ class RootByLibrary(Root):
         return F.rms_norm(x, x.shape[-1:], self.gamma, self.eps)
 
 
+class RootInPlaceOnACopy(Root):
+    def forward(self, x):
+        z = torch.empty_like(x).copy_(x)
+        z /= torch.sqrt(x.square().sum(-1, keepdim=True) / x.size(-1) + self.eps)
+        z *= self.gamma
+        return z
+
+
+class RootByRows(Root):
+    def forward(self, x):
+        rows = [r * torch.rsqrt(r @ r / r.numel() + self.eps) for r in x.reshape(-1, x.shape[-1])]
+        return torch.stack(rows).view(x.shape) * self.gamma
+
+
+class RootByMatrix(Root):
+    """gamma as a diagonal matrix; the mean of the squares as a product with 1 / d."""
+
+    def forward(self, x):
+        d = x.shape[-1]
+        size = (x * x) @ torch.full((d, 1), 1 / d, dtype=x.dtype, device=x.device) + self.eps
+        return (x / size**0.5) @ torch.diag(self.gamma)
+
+
+class NormWithoutKeepdim(Norm):
+    def forward(self, x):
+        return self.gamma * (x - x.mean(-1)) / (x.var(-1, correction=0) + self.eps).sqrt()
+
+
+class RootWithoutKeepdim(Root):
+    def forward(self, x):
+        return self.gamma * x / (x.pow(2).mean(-1) + self.eps).sqrt()
+
+
 class RootWithBeta(Norm):
     def forward(self, x):
         return RootByLength.forward(self, x) + self.beta
@@ -192,12 +238,29 @@ class RootStartsAtZero(RootByLength):
 
 
 RIGHT = {
-    "LayerNorm": [NormByVar, NormInOnePass, NormByMatrix, NormByRows, NormInFloat64],
-    "RMSNorm": [RootByLength, RootByEinsum, RootInFloat64, RootByLibrary],
+    "LayerNorm": [
+        NormByVar,
+        NormInOnePass,
+        NormByMatrix,
+        NormByRows,
+        NormInFloat64,
+        NormByLibrary,
+        NormInPlaceOnACopy,
+    ],
+    "RMSNorm": [
+        RootByLength,
+        RootByEinsum,
+        RootInFloat64,
+        RootByLibrary,
+        RootInPlaceOnACopy,
+        RootByRows,
+        RootByMatrix,
+    ],
 }
 
 WRONG = {
     "LayerNorm": {
+        "no keepdim": NormWithoutKeepdim,
         "float32": NormInFloat32,
         "view": NormByView,
         "squeeze": NormSqueezed,
@@ -212,6 +275,7 @@ WRONG = {
         "over the batch": NormOfTheBatch,
     },
     "RMSNorm": {
+        "no keepdim": RootWithoutKeepdim,
         "a beta": RootWithBeta,
         "no parameters": RootOfPlainTensors,
         "statistics cut the graph": RootDetachedStatistics,
