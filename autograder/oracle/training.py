@@ -14,14 +14,33 @@ from array_api_compat import array_namespace
 # ---------------------------------------------------------------- data and learning rate
 
 
-def windows(data, T, starts=None, *, lag=1, shift=0, beyond=0, every=1, whole=True):
-    """All equally likely windows of data (N,), in order of their start: x (n, T), y (n, T)."""
-    if starts is None or not whole:
-        starts = np.arange(0, len(data) - T + beyond, every)
+def windows(
+    data,
+    T,
+    starts=None,
+    *,
+    lag=1,
+    shift=0,
+    first=0,
+    beyond=0,
+    every=1,
+    drawn="entries of starts",
+    wrap=False,
+):
+    """All equally likely windows of data (N,), in order of their start: x (n, T), y (n, T).
+
+    `lag` is the lead of y over x, `every` the distance of places to start; "T" stands for T.
+    """
+    lag, every = (T if n == "T" else n for n in (lag, every))
+    if starts is None or drawn == "anywhere":
+        starts = np.arange(first, len(data) - T + beyond, every)
+    elif drawn == "numbers of starts":
+        starts = np.arange(len(starts))
     rows = np.asarray(starts)[:, None] + shift + np.arange(T)
     if min(rows.min(), rows.min() + lag) < 0:
         raise IndexError("a window starts before the text")
-    return data[rows], data[rows + lag]
+    x = data[rows]
+    return x, np.roll(x, -1, 1) if wrap else data[rows + lag]
 
 
 def lr_schedule(
@@ -32,66 +51,100 @@ def lr_schedule(
     max_steps,
     *,
     ahead=1,
-    rise_from=0.0,
+    rise_from="0",
+    rise_to="max",
+    rise_over=0,
     warm=True,
-    start=None,
+    longer=0,
+    guarded=False,
+    count_from=None,
+    span_from=None,
+    later=0,
+    early=0,
     shape="cosine",
     floor="added",
-    clamp=True,
+    end="held",
 ):
     """Learning rate of step 0, 1, …: linear warm-up, then half a cosine from max_lr to min_lr."""
-    if warm and step < warmup_steps:
-        return rise_from + (max_lr - rise_from) * (step + ahead) / warmup_steps
-    start = warmup_steps if start is None else start
-    progress = (step - start) / (max_steps - start)
-    if clamp:
+    if guarded and warmup_steps == 0:
+        longer = 0
+    if warm and step < warmup_steps + longer:
+        low = min_lr if rise_from == "min" else 0.0
+        high = min_lr if rise_to == "min" else max_lr
+        return low + (high - low) * (step + ahead) / (warmup_steps + rise_over)
+    if end == "zero" and step > max_steps:
+        return 0.0
+    count_from = warmup_steps if count_from is None else count_from
+    span_from = warmup_steps if span_from is None else span_from
+    progress = (step - count_from + later) / (max_steps - span_from - early)
+    if end != "open":
         progress = min(1.0, progress)
+    cosine = math.cos(math.pi * progress)
     fall = {
-        "cosine": 0.5 * (1 + math.cos(math.pi * progress)),
+        "cosine": 0.5 * (1 + cosine),
         "line": 1 - progress,
         "constant": 1.0,
         "whole wave": 0.5 * (1 + math.cos(2 * math.pi * progress)),
-        "degrees": 0.5 * (1 + math.cos(math.radians(math.pi * progress))),
-        "bare cosine": math.cos(math.pi * progress),
+        "degrees": 0.5 * (1 + math.cos(180 * progress)),
+        "no pi": 0.5 * (1 + math.cos(progress)),
+        "bare cosine": cosine,
+        "not halved": 1 + cosine,
+        "rising": 0.5 * (1 - cosine),
     }[shape]
-    if floor == "added":
-        return min_lr + (max_lr - min_lr) * fall
-    return max(min_lr, max_lr * fall) if floor == "cut off" else max_lr * fall
+    return {
+        "added": min_lr + (max_lr - min_lr) * fall,
+        "not subtracted": min_lr + max_lr * fall,
+        "cut off": max(min_lr, max_lr * fall),
+        "none": max_lr * fall,
+        "not added": (max_lr - min_lr) * fall,
+    }[floor]
 
 
 # ---------------------------------------------------------------- the optimiser
 
 
-def clip_grad_norm(grads, max_norm, *, norm="joint", report="before", capped=True, scale=True):
-    """grads: name -> array or None; the joint norm before, and the gradients after."""
+def clip_grad_norm(
+    grads, max_norm, values=None, *, norm="joint", report="before", scale="shortened"
+):
+    """grads: name -> array or None; the joint norm before, and the gradients after.
+
+    `values`, the parameters themselves by name, matter to a mistake only.
+    """
     there = {k: g for k, g in grads.items() if g is not None}
-    each = {k: math.sqrt(float((g * g).sum())) for k, g in there.items()}
+    measured = {k: values[k] for k in there} if norm == "parameters" else there
+    each = {k: math.sqrt(float((g * g).sum())) for k, g in measured.items()}
     joint = math.sqrt(sum(n * n for n in each.values()))
     n = {
-        "joint": joint,
-        "sum": sum(each.values()),
-        "squared": joint**2,
-        "entries": sum(float(abs(g).sum()) for g in there.values()),
-        "largest": max(each.values(), default=0.0),
-        "largest entry": max((float(abs(g).max()) for g in there.values()), default=0.0),
-        "each alone": joint,
-    }[norm]
+        "joint": lambda: joint,
+        "parameters": lambda: joint,
+        "sum": lambda: sum(each.values()),
+        "average": lambda: sum(each.values()) / len(each),
+        "squared": lambda: joint**2,
+        "mean": lambda: joint / math.sqrt(sum(g.size for g in there.values())),
+        "entries": lambda: sum(float(abs(g).sum()) for g in there.values()),
+        "largest": lambda: max(each.values(), default=0.0),
+        "largest entry": lambda: max((float(abs(g).max()) for g in there.values()), default=0.0),
+        "last": lambda: [0.0, *each.values()][-1],
+    }[norm]()
+    ratio = max_norm / (n + 1e-6)
 
-    def factor(k):
-        own = each[k] if norm == "each alone" else n
-        ratio = max_norm / (own + 1e-6)
-        return (min(1.0, ratio) if capped else ratio) if scale else 1.0
+    def scaled(k, g):
+        if scale == "by value":
+            return np.clip(g, -max_norm, max_norm)
+        factor = {
+            "shortened": min(1.0, ratio),
+            "any length": ratio,
+            "lengthened": max(1.0, ratio),
+            "inverted": max(1.0, 1 / ratio),
+            "inverted and capped": min(1.0, 1 / ratio),
+            "each alone": min(1.0, max_norm / (each[k] + 1e-6)),
+            "not at all": 1.0,
+        }[scale]
+        return g * factor
 
-    clipped = {k: None if g is None else g * factor(k) for k, g in grads.items()}
-    return (n if report == "before" else min(n, max_norm)), clipped
-
-
-def clip_entries(grads, max_norm):
-    """The mistake: each entry is cut to -max_norm … max_norm."""
-    norm, _ = clip_grad_norm(grads, max_norm)
-    return norm, {
-        k: None if g is None else np.clip(g, -max_norm, max_norm) for k, g in grads.items()
-    }
+    clipped = {k: None if g is None else scaled(k, g) for k, g in grads.items()}
+    said = {"before": n, "after": min(n, max_norm), "factor": min(1.0, ratio)}[report]
+    return said, clipped
 
 
 def adamw_step(
@@ -104,44 +157,67 @@ def adamw_step(
     weight_decay=0.0,
     *,
     correct=("m", "v"),
+    multiply=False,
+    powers=("m", "v"),
     steps_from=1,
+    start="0",
     decay="parameter",
     eps_at="outside",
-    root=True,
+    root="of v_hat",
     square=True,
-    rest=True,
-    swap=False,
+    share="1 - beta",
+    use="both betas",
+    paced=True,
     sign=1.0,
     forget=False,
     stored=("step", "m", "v"),
 ):
     """One update, not in place: the new parameter. `state` is changed."""
-    xp = array_namespace(param)
-    beta1, beta2 = betas[::-1] if swap else betas
+    beta1, beta2 = {
+        "both betas": betas,
+        "swapped": betas[::-1],
+        "the first for both": (betas[0], betas[0]),
+    }[use]
     if forget or not state:
-        state.update(step=steps_from - 1, m=xp.zeros_like(param), v=xp.zeros_like(param))
+        xp = array_namespace(param)
+        m, v = (grad, grad * grad) if start == "gradient" else (xp.zeros_like(param),) * 2
+        state.update(step=steps_from - 1, m=m, v=v)
     before = dict(state)
     state["step"] += 1
-    t = state["step"]
     if decay == "gradient":
         grad = grad + weight_decay * param
-    state["m"] = beta1 * state["m"] + (1 - beta1 if rest else 1.0) * grad
-    state["v"] = beta2 * state["v"] + (1 - beta2) * (grad * grad if square else abs(grad))
-    m_hat = state["m"] / (1 - beta1**t) if "m" in correct else state["m"]
-    v_hat = state["v"] / (1 - beta2**t) if "v" in correct else state["v"]
-    state |= {k: v for k, v in before.items() if k not in stored}
-    if not root:
-        below = v_hat + eps
-    elif eps_at == "outside":
-        below = v_hat**0.5 + eps
-    else:
-        below = (v_hat + (eps if eps_at == "inside" else 0.0)) ** 0.5
-    update = sign * lr * m_hat / below
-    if decay == "parameter":
-        return param * (1 - lr * weight_decay) - update
+
+    keep1, keep2 = (1 - beta1, 1 - beta2) if share == "swapped" else (beta1, beta2)
+    state["m"] = keep1 * state["m"] + (1.0 if share == "1" else 1 - keep1) * grad
+    state["v"] = keep2 * state["v"] + (1 - keep2) * (grad * grad if square else grad)
+    m, v, t = state["m"], state["v"], state["step"]
+    state |= {k: x for k, x in before.items() if k not in stored}
+
+    by_m = 1 - beta1 ** (t if "m" in powers else 1)
+    by_v = 1 - beta2 ** (t if "v" in powers else 1)
+    if multiply:
+        by_m, by_v = 1 / by_m, 1 / by_v
+    by_m, by_v = by_m if "m" in correct else 1.0, by_v if "v" in correct else 1.0
+    eps_inside, eps_outside = {
+        "outside": (0.0, eps),
+        "inside": (eps, 0.0),
+        "nowhere": (0.0, 0.0),
+        "before the correction": (0.0, eps / by_v**0.5 if by_v else math.inf),
+    }[eps_at]
+    below = {
+        "of v_hat": lambda: (v / by_v + eps_inside) ** 0.5,
+        "of v": lambda: (v + eps_inside) ** 0.5 / by_v,
+        "of m_hat": lambda: (m / by_m + eps_inside) ** 0.5,
+        "none": lambda: v / by_v + eps_inside,
+    }[root]()
+    update = sign * (lr if paced else 1.0) * (m / by_m) / (below + eps_outside)
+
     if decay == "after the update":
         return (param - update) * (1 - lr * weight_decay)
-    return param * (1 - weight_decay) - update if decay == "without lr" else param - update
+    if decay == "constant":
+        return param - lr * weight_decay - update
+    rate = {"parameter": lr, "without lr": 1.0, "uphill": -lr}.get(decay, 0.0)
+    return param * (1 - rate * weight_decay) - update
 
 
 def adamw(param, grads, lrs, betas, eps, weight_decay, *, in_place=True, **switches):
@@ -199,83 +275,79 @@ def train(
     max_norm,
     *,
     clear=True,
-    clip=True,
+    clip="all together",
     report_norm="before",
     report_loss="before",
     decays="by group",
+    updated="all",
     forget=False,
     eval_mode=False,
-    minus=1.0,
 ):
     """train_step on S batches xs (S, B, T): losses (S,), norms (S,), the parameters at the end.
 
-    `decay` is the weight decay of the tensors with two axes; the others do not decay.
+    `decay` is the weight decay of the tensors with two axes, the first group; the others, the last
+    group, do not decay.
     """
     keep_used = None if eval_mode else keep
-    ones = np.ones_like(keep)
+    groups = {
+        "first group": [k for k, p in params.items() if p.ndim >= 2],
+        "last group": [k for k, p in params.items() if p.ndim < 2],
+    }
     states = {k: {} for k in params}
     held = dict.fromkeys(params)
     losses, norms = [], []
     for x, y, lr in zip(xs, ys, lrs):
-        found = gradients(params, x, y, ones if eval_mode else keep)
+        found = gradients(params, x, y, np.ones_like(keep) if eval_mode else keep)
         for k, g in found.items():
             held[k] = g if clear or held[k] is None or g is None else held[k] + g
             if clear == "too late":
                 held[k] = None
         losses.append(loss(params, x, y, keep_used))
-        norm, clipped = clip_grad_norm(held, max_norm)
-        each = [
-            clip_grad_norm(
-                {k: g for k, g in held.items() if (params[k].ndim >= 2) == high}, max_norm
-            )
-            for high in (True, False)
-        ]
-        norms.append(
-            {
-                "before": norm,
-                "after": min(norm, max_norm),
-                "first group": each[0][0],
-                "last group": each[1][0],
-                "zero": 0.0,
-            }[report_norm]
-        )
-        if clip:
-            of_groups = {"by group": each[0][1] | each[1][1], "first group": held | each[0][1]}
-            held = of_groups.get(clip, clipped)
+        whole = dict.fromkeys(held)
+        at_once = {
+            "all together": [whole],
+            "by group": groups.values(),
+            "first group": [groups["first group"]],
+            "last group": [groups["last group"]],
+            "never": [],
+        }[clip]
+        measured = groups.get(report_norm, whole)
+        norm, _ = clip_grad_norm({k: held[k] for k in measured}, max_norm)
+        for names in at_once:
+            held = held | clip_grad_norm({k: held[k] for k in names}, max_norm)[1]
+        norms.append({"after": min(norm, max_norm), "zero": 0.0}.get(report_norm, norm))
         for k, g in held.items():
-            if g is None:
+            if g is None or k not in groups.get(updated, held):
                 continue
             wd = {"by group": decay if params[k].ndim >= 2 else 0.0, "all": decay, "none": 0.0}
-            params = params | {
-                k: adamw_step(
-                    params[k],
-                    minus * g,
-                    states[k],
-                    float(lr),
-                    betas,
-                    eps,
-                    wd[decays],
-                    forget=forget,
-                )
-            }
+            new = adamw_step(
+                params[k], g, states[k], float(lr), betas, eps, wd[decays], forget=forget
+            )
+            params = params | {k: new}
         if report_loss == "after":
             losses[-1] = loss(params, x, y, keep_used)
     return np.array(losses), np.array(norms), params
 
 
 def estimate_loss(
-    params, batches, keep, training, *, weigh="tokens", dropout=False, use=slice(None)
+    params, batches, keep, training, *, weigh="tokens", dropout="off", use=slice(None)
 ):
     """Mean loss per token over the batches, with dropout off whatever the mode is."""
-    mask = keep if dropout and training else None
-    each = [loss(params, x, y, mask) for x, y in batches[use]]
-    sizes = [y.size for _, y in batches[use]]
+    mask = keep if dropout == "on" or dropout == "as it was" and training else None
+    batches = batches[use]
+    each = np.array([loss(params, x, y, mask) for x, y in batches])
+    sizes, rows, columns = (
+        np.array([size(y) for _, y in batches], float)
+        for size in (np.size, len, lambda y: y.shape[1])
+    )
     weights = {
-        "tokens": np.array(sizes) / sum(sizes),
+        "tokens": sizes / sizes.sum(),
         "batches": np.ones(len(sizes)) / len(sizes),
-        "rows": np.array([len(y) for _, y in batches[use]]) / sum(len(y) for _, y in batches[use]),
+        "rows": rows / rows.sum(),
+        "columns": columns / columns.sum(),
         "none": np.ones(len(sizes)),
-        "divided by tokens": np.ones(len(sizes)) / sum(sizes),
-        "total": np.array(sizes, float),
+        "divided by tokens": np.ones(len(sizes)) / sizes.sum(),
+        "total": sizes,
+        "total by batches": sizes / len(sizes),
     }[weigh]
-    return float(np.array(each) @ weights)
+    return float(each @ weights)

@@ -41,18 +41,62 @@ def batch_by_multinomial(data, batch_size, T, starts=None, generator=None):
     return rows[:, :T], rows[:, 1:]
 
 
-def batch(count=0, x_at=0, y_at=1, every=1, use_starts=True, fixed=None, source=torch.randint):
+def batch_by_loops(data, batch_size, T, starts=None, generator=None):
+    """Number by number, in lists, and only then tensors."""
+    tokens = data.tolist()
+    candidates = list(range(len(tokens) - T)) if starts is None else starts.tolist()
+    x, y = [], []
+    for _ in range(batch_size):
+        s = candidates[torch.randint(0, len(candidates), (), generator=generator).item()]
+        x.append(tokens[s : s + T])
+        y.append(tokens[s + 1 : s + T + 1])
+    return data.new_tensor(x), data.new_tensor(y)
+
+
+def batch_by_gather(data, batch_size, T, starts=None, generator=None):
+    """T + 1 copies of the text, each of which is read from its own place on."""
+    candidates = range(data.size(0) - T) if starts is None else starts.cpu().tolist()
+    drawn = torch.randint(len(candidates), size=(batch_size, 1), generator=generator)
+    places = torch.tensor([[candidates[i]] for (i,) in drawn.tolist()], device=data.device)
+    at = torch.cat([places + t for t in range(T + 1)], dim=1)
+    tokens = torch.gather(data.expand(batch_size, -1), 1, at)
+    return tokens[..., :T].clone(), tokens[..., 1:].clone()
+
+
+def batch_by_take(data, batch_size, T, starts=None, generator=None):
+    """Random real numbers in [0, 1), made into places; x and y are looked up one by one."""
+    count = data.shape[-1] - T if starts is None else starts.shape[-1]
+    pick = torch.empty(batch_size).uniform_(generator=generator).mul(count).floor().long()
+    pick = pick.clamp(max=count - 1).to(data.device)
+    first = pick if starts is None else torch.take(starts, pick)
+    x_at = first.view(-1, 1) + torch.arange(T).to(data.device).view(1, -1)
+    return data.take(x_at), data.take(x_at + 1)
+
+
+def batch(
+    count=0,
+    x_at=0,
+    y_at=1,
+    every=1,
+    first=0,
+    use_starts=True,
+    look_up=True,
+    roll=False,
+    source=torch.randint,
+):
     """get_batch with one thing changed."""
 
     def get_batch(data, batch_size, T, starts=None, generator=None):
-        free = torch.arange(0, len(data) - T + count, 1 if every == 1 else T)
+        free = torch.arange(first, len(data) - T + count, 1 if every == 1 else T)
         starts = free if starts is None or not use_starts else starts
         drawn = source(len(starts), (batch_size,), generator=generator)
         places = starts[drawn.clamp(max=len(starts) - 1)].tolist()
+        if starts is not free and not look_up:
+            places = drawn.tolist()
         y_lead = T if y_at == "T" else y_at
         x = torch.stack([data[i + x_at : i + x_at + T] for i in places])
         y = torch.stack([data[i + y_lead : i + y_lead + T] for i in places])
-        return x, y
+        return x, x.roll(-1, 1) if roll else y
 
     return get_batch
 
@@ -111,6 +155,33 @@ def batch_of_32_bits(data, batch_size, T, starts=None, generator=None):
     return x.int(), y.int()
 
 
+def batch_without_repeats(data, batch_size, T, starts=None, generator=None):
+    """The same window may come twice, but not from a permutation."""
+    starts = torch.arange(len(data) - T) if starts is None else starts
+    places = starts[torch.randperm(len(starts), generator=generator)[:batch_size]]
+    rows = places[:, None] + torch.arange(T)
+    return data[rows], data[rows + 1]
+
+
+def batch_past_the_end(data, batch_size, T, starts=None, generator=None):
+    """randint's upper end is itself never drawn, but this one is still too large by one."""
+    if starts is None:
+        starts = torch.arange(len(data) - T + 1, device=data.device)
+    places = starts[torch.randint(len(starts), (batch_size,), generator=generator)]
+    x = torch.stack([data[i : i + T] for i in places])
+    return x, torch.stack([data[i + 1 : i + 1 + T] for i in places])
+
+
+def batch_of_the_last_token(data, batch_size, T, starts=None, generator=None):
+    """One target for each window."""
+    x, y = standins.get_batch(data, batch_size, T, starts, generator)
+    return x, y[:, -1]
+
+
+def batch_as_one(data, batch_size, T, starts=None, generator=None):
+    return torch.stack(standins.get_batch(data, batch_size, T, starts, generator))
+
+
 def batch_sideways(data, batch_size, T, starts=None, generator=None):
     x, y = standins.get_batch(data, batch_size, T, starts, generator)
     return x.T, y.T
@@ -138,6 +209,44 @@ def schedule_as_tensor(step, max_lr, min_lr, warmup_steps, max_steps):
     ).item()
 
 
+def schedule_with_numpy(step, max_lr, min_lr, warmup_steps, max_steps):
+    """The corners of the curve, and NumPy in between."""
+    if step < warmup_steps:
+        return float(np.linspace(0, max_lr, warmup_steps + 1)[step + 1])
+    angles = np.linspace(0.0, np.pi, max_steps - warmup_steps + 1)
+    angle = angles[min(step - warmup_steps, len(angles) - 1)]
+    return float(np.average([max_lr, min_lr], weights=[1 + np.cos(angle), 1 - np.cos(angle)]))
+
+
+def schedule_by_half_angle(step, max_lr, min_lr, warmup_steps, max_steps):
+    """(1 + cos a) / 2 = cos(a / 2) ** 2, in nested conditional expressions."""
+    p = max(0, min(step, max_steps) - warmup_steps) / (max_steps - warmup_steps)
+    peak = max_lr if step >= warmup_steps else max_lr / warmup_steps * (1 + step)
+    return (
+        peak if step < warmup_steps else min_lr + (peak - min_lr) * math.cos(p * math.pi / 2) ** 2
+    )
+
+
+class Schedule:
+    """A factory of rates, hidden behind a function."""
+
+    def __init__(self, high, low, warm, last):
+        self.high, self.low, self.warm, self.span = high, low, warm, last - warm
+
+    def rate(self, step):
+        before, after = step + 1, step - self.warm
+        if after < 0:
+            return self.high / self.warm * before
+        if after > self.span:
+            return self.low
+        middle, half = (self.high + self.low) / 2, (self.high - self.low) / 2
+        return middle + half * math.cos(after / self.span * math.pi)
+
+
+def schedule_by_a_class(step, max_lr, min_lr, warmup_steps, max_steps):
+    return Schedule(max_lr, min_lr, warmup_steps, max_steps).rate(step)
+
+
 def schedule_wrong_type(step, max_lr, min_lr, warmup_steps, max_steps):
     return [standins.lr_schedule(step, max_lr, min_lr, warmup_steps, max_steps)]
 
@@ -147,17 +256,52 @@ def schedule_divides_by_warmup(step, max_lr, min_lr, warmup_steps, max_steps):
     return rise * standins.lr_schedule(step, max_lr, min_lr, 0, max_steps)
 
 
-def schedule(rise=lambda s, w, hi, lo: hi * (s + 1) / w, fall=None, start=None, warm=True):
-    """lr_schedule with its two pieces given; `fall` takes the progress, unclamped."""
+def progress(s, w, n):
+    return (s - w) / (n - w)
+
+
+def schedule(
+    rise=lambda s, w, hi, lo: hi * (s + 1) / w,
+    fall=None,
+    part=progress,
+    warm=lambda s, w: s < w,
+    late=None,
+):
+    """lr_schedule with its pieces given; `fall` takes the progress, unclamped."""
 
     def lr_schedule(step, max_lr, min_lr, warmup_steps, max_steps):
-        if warm and step < warmup_steps:
+        if warm(step, warmup_steps):
             return rise(step, warmup_steps, max_lr, min_lr)
-        begin = warmup_steps if start is None else start
-        t = (step - begin) / (max_steps - begin)
-        return (fall or cosine)(t, max_lr, min_lr)
+        if late is not None and step > max_steps:
+            return late
+        return (fall or cosine)(part(step, warmup_steps, max_steps), max_lr, min_lr)
 
     return lr_schedule
+
+
+def between(share):
+    """From max_lr to min_lr, by a share that should go from 1 to 0; the progress is clamped."""
+    return lambda t, hi, lo: lo + (hi - lo) * share(min(t, 1))
+
+
+def schedule_without_return_late(step, max_lr, min_lr, warmup_steps, max_steps):
+    """Says nothing of steps past the end."""
+    if step <= max_steps:
+        return standins.lr_schedule(step, max_lr, min_lr, warmup_steps, max_steps)
+
+
+def schedule_with_tensor_for_cos(step, max_lr, min_lr, warmup_steps, max_steps):
+    if step < warmup_steps:
+        return max_lr * (step + 1) / warmup_steps
+    t = min(1.0, (step - warmup_steps) / (max_steps - warmup_steps))
+    return min_lr + 0.5 * (max_lr - min_lr) * (1 + torch.cos(math.pi * t)).item()
+
+
+def schedule_stepwise(step, max_lr, min_lr, warmup_steps, max_steps):
+    """Whole numbers divided by //: the warm-up is 0 until its last step."""
+    if step < warmup_steps:
+        return max_lr * ((step + 1) // warmup_steps)
+    return standins.lr_schedule(step, max_lr, min_lr, warmup_steps, max_steps)
 
 
 def cosine(t, hi, lo):
@@ -184,6 +328,41 @@ def groups_by_name_reversed(model, weight_decay):
     )
 
 
+def groups_by_modules_and_ids(model, weight_decay):
+    """Module by module, with a set of those seen; in groups that are tuples."""
+    seen, heavy, light = set(), (), ()
+    for module in model.modules():
+        for p in module._parameters.values():
+            if p is None or id(p) in seen:
+                continue
+            seen.add(id(p))
+            if p.ndimension() >= 2:
+                heavy += (p,)
+            else:
+                light += (p,)
+    return [dict(params=heavy, weight_decay=weight_decay), dict(params=light, weight_decay=0.0)]
+
+
+def groups_by_key(model, weight_decay):
+    """Collected in a dict, with a further entry for each group, which optimisers allow."""
+    found = {True: [], False: []}
+    for p in model.parameters():
+        found[len(p.size()) > 1].append(p)
+    return [
+        {"weight_decay": weight_decay * heavy, "params": ps, "name": f"matrices: {heavy}"}
+        for heavy, ps in found.items()
+    ]
+
+
+def groups_by_partition(model, weight_decay):
+    every = sorted(model.parameters(), key=lambda p: p.dim(), reverse=True)
+    cut = sum(p.dim() >= 2 for p in every)
+    return [
+        {"params": every[:cut], "weight_decay": weight_decay},
+        {"params": every[cut:], "weight_decay": 0.0},
+    ]
+
+
 def groups(rule):
     def decay_groups(model, weight_decay):
         named = list(model.named_parameters())
@@ -194,6 +373,30 @@ def groups(rule):
         ]
 
     return decay_groups
+
+
+def groups_with_other_key(model, weight_decay):
+    return [
+        {"params": g["params"], "decay": g["weight_decay"]}
+        for g in standins.decay_groups(model, weight_decay)
+    ]
+
+
+def groups_as_two_lists(model, weight_decay):
+    return tuple(g["params"] for g in standins.decay_groups(model, weight_decay))
+
+
+def groups_as_a_dict(model, weight_decay):
+    decay, rest = standins.decay_groups(model, weight_decay)
+    return {"decay": decay, "rest": rest}
+
+
+def groups_overlapping(model, weight_decay):
+    """All in the second group, which should hold the rest."""
+    return [
+        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": weight_decay},
+        {"params": list(model.parameters()), "weight_decay": 0.0},
+    ]
 
 
 def groups_always_a_tenth(model, weight_decay):
@@ -316,6 +519,44 @@ def clip_in_float64(parameters, max_norm):
     return norm
 
 
+@torch.no_grad()
+def clip_by_numbers(parameters, max_norm):
+    """In Python's floats, with math.hypot; scaled only where it is too long."""
+    parameters = [p for p in parameters]
+    norms = []
+    for p in parameters:
+        if p.grad is None:
+            continue
+        norms.append(torch.linalg.vector_norm(p.grad).item())
+    length = math.hypot(*norms)
+    if length <= max_norm:
+        return length
+    for p in parameters:
+        if p.grad is not None:
+            p.grad.div_(length / max_norm)
+    return length
+
+
+@torch.no_grad()
+def clip_by_foreach(parameters, max_norm):
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = torch.sqrt(sum(torch.sum(g**2) for g in grads))
+    factor = torch.clamp(max_norm / torch.clamp(total, min=1e-12), max=1)
+    torch._foreach_mul_(grads, factor)
+    return float(total)
+
+
+@torch.no_grad()
+def clip_by_einsum(parameters, max_norm):
+    """Writes the new gradient over the old one."""
+    with_grad = list(filter(lambda p: p.grad is not None, parameters))
+    squares = [torch.einsum("i,i->", g, g) for g in (p.grad.reshape(-1) for p in with_grad)]
+    n = torch.stack(squares).sum().sqrt()
+    for p in with_grad:
+        p.grad.copy_(torch.where(n > max_norm, p.grad * (max_norm / (n + 1e-6)), p.grad))
+    return n.item()
+
+
 def clip(norm_of, returned=lambda n, c: n, factor=lambda n, c: min(1.0, c / (n + 1e-6))):
     """clip_grad_norm with another norm (of a list of gradients), result or factor."""
 
@@ -366,6 +607,44 @@ def clip_two_passes(parameters, max_norm):
     return norm.item()
 
 
+def clip_by_parameters(parameters, max_norm):
+    parameters = [p for p in parameters if p.grad is not None]
+    norm = joint([p.detach() for p in parameters])
+    for p in parameters:
+        p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
+    return norm.item()
+
+
+@torch.no_grad()
+def clip_of_copies(parameters, max_norm):
+    """A new tensor for each gradient, of which nobody hears."""
+    grads = [p.grad for p in parameters if p.grad is not None]
+    norm = joint(grads).item()
+    grads = [g * min(1.0, max_norm / norm) for g in grads]
+    return norm
+
+
+@torch.no_grad()
+def clip_fills_none(parameters, max_norm):
+    """Makes a gradient of zeros where there is none."""
+    parameters = list(parameters)
+    for p in parameters:
+        if p.grad is None:
+            p.grad = torch.zeros_like(p)
+    return standins.clip_grad_norm(parameters, max_norm)
+
+
+@torch.no_grad()
+def clip_as_it_goes(parameters, max_norm):
+    """Scales each gradient by the norm of those up to it."""
+    total = 0.0
+    for p in parameters:
+        if p.grad is not None:
+            total += p.grad.norm().item() ** 2
+            p.grad.mul_(min(1.0, max_norm / (total**0.5 + 1e-6)))
+    return total**0.5
+
+
 def clip_parameters(parameters, max_norm):
     parameters = list(parameters)
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm).item()
@@ -411,16 +690,70 @@ def adamw_on_data(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_de
     param.data.copy_(p - lr * (weight_decay * p + m / (v**0.5 + eps)))
 
 
+class Moments:
+    """The averages of one tensor, in the state as the exercise wants them."""
+
+    def __init__(self, state, like):
+        state.setdefault("step", 0)
+        for name in "mv":
+            state.setdefault(name, torch.zeros_like(like))
+        self.state = state
+
+    def take_in(self, grad, betas):
+        self.state["step"] += 1
+        for name, beta, value in zip("mv", betas, (grad, grad.pow(2))):
+            self.state[name].mul_(beta).add_(value.mul(1 - beta))
+        return [self.state[n] / (1 - b ** self.state["step"]) for n, b in zip("mv", betas)]
+
+
+def adamw_by_a_class(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    with torch.no_grad():
+        m, v = Moments(state, param).take_in(grad, betas)
+        param.add_(param, alpha=-lr * weight_decay).sub_(m.div(v.sqrt().add(eps)).mul(lr))
+
+
+@torch.no_grad()
+def adamw_at_once(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    """The formula in one line, copied into the tensor; counts with a loop of products."""
+    (b1, b2), old = betas, state or {"step": 0, "m": 0 * grad, "v": 0 * grad}
+    state["step"] = old["step"] + 1
+    state["m"] = b1 * old["m"] + (1 - b1) * grad
+    state["v"] = b2 * old["v"] + (1 - b2) * grad * grad
+    rest1, rest2 = (1 - math.prod([b] * state["step"]) for b in betas)
+    pace = state["m"] / rest1 / (torch.sqrt(state["v"] / rest2) + eps)
+    param[...] = param - lr * (weight_decay * param + pace)
+
+
+@torch.no_grad()
+def adamw_flat(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    """On flat copies, then back; with exp and log for the powers."""
+    if "step" not in state:
+        state["step"] = 0
+        state["m"], state["v"] = torch.zeros_like(param), torch.zeros_like(param)
+    state["step"] = t = state["step"] + 1
+    theta, g = param.flatten().clone(), grad.flatten()
+    m = torch.lerp(g, state["m"].flatten(), betas[0])
+    v = torch.lerp(g.square(), state["v"].flatten(), betas[1])
+    state["m"], state["v"] = m.view_as(param), v.view_as(param)
+    theta -= lr * weight_decay * param.flatten()
+    v_hat = v / -math.expm1(t * math.log(betas[1]))
+    theta -= lr * (m / -math.expm1(t * math.log(betas[0]))) / (v_hat.sqrt() + eps)
+    param.copy_(theta.reshape(param.shape))
+
+
 def adamw(
     m_rule=lambda m, g, b: b * m + (1 - b) * g,
     v_rule=lambda v, g, b: b * v + (1 - b) * g * g,
     correct="mv",
-    below=lambda v, eps: v.sqrt() + eps,
+    corrected=lambda average, rest: average / rest,
+    below=lambda v, eps, rest: v.sqrt() + eps,
     decay="parameter",
     first=1,
     forget=False,
     in_place=True,
-    swap=False,
+    betas_used=lambda betas: betas,
+    eps_used=lambda eps: eps,
+    pace=lambda lr: lr,
     sign=-1,
     stored=("step", "m", "v"),
 ):
@@ -428,15 +761,17 @@ def adamw(
 
     @torch.no_grad()
     def adamw_step(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
-        b1, b2 = reversed(betas) if swap else betas
+        b1, b2 = betas_used(betas)
+        eps = eps_used(eps)
         if forget or not state:
             state.update(step=first - 1, m=torch.zeros_like(param), v=torch.zeros_like(param))
         old = dict(state)
         state["step"] += 1
         g = grad + weight_decay * param if decay == "gradient" else grad
         state["m"], state["v"] = m_rule(state["m"], g, b1), v_rule(state["v"], g, b2)
-        m = state["m"] / (1 - b1 ** state["step"]) if "m" in correct else state["m"]
-        v = state["v"] / (1 - b2 ** state["step"]) if "v" in correct else state["v"]
+        rest1, rest2 = 1 - b1 ** state["step"], 1 - b2 ** state["step"]
+        m = corrected(state["m"], rest1) if "m" in correct else state["m"]
+        v = corrected(state["v"], rest2) if "v" in correct else state["v"]
         state.update({k: x for k, x in old.items() if k not in stored})
         if not in_place:
             param = param.clone()
@@ -444,12 +779,79 @@ def adamw(
             param *= 1 - lr * weight_decay
         if decay == "without lr":
             param *= 1 - weight_decay
-        param += sign * lr * m / below(v, eps)
+        if decay == "uphill":
+            param *= 1 + lr * weight_decay
+        if decay == "of one size":
+            param -= lr * weight_decay
+        param += sign * pace(lr) * m / below(v, eps, rest2)
         if decay == "after":
             param *= 1 - lr * weight_decay
         return param
 
     return adamw_step
+
+
+def adamw_with_powers(power_m=True, power_v=True):
+    @torch.no_grad()
+    def adamw_step(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+        if not state:
+            state.update(step=0, m=torch.zeros_like(param), v=torch.zeros_like(param))
+        state["step"] += 1
+        t = state["step"]
+        state["m"].lerp_(grad, 1 - betas[0])
+        state["v"].lerp_(grad**2, 1 - betas[1])
+        m = state["m"] / (1 - betas[0] ** (t if power_m else 1))
+        v = state["v"] / (1 - betas[1] ** (t if power_v else 1))
+        param.mul_(1 - lr * weight_decay).sub_(lr * m / (v.sqrt() + eps))
+
+    return adamw_step
+
+
+@torch.no_grad()
+def adamw_with_the_root_of_m(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    before = param.clone()
+    standins.adamw_step(param, grad, state, lr, betas, eps, weight_decay)
+    m_hat = state["m"] / (1 - betas[0] ** state["step"])
+    param.copy_(before * (1 - lr * weight_decay) - lr * m_hat / (m_hat.sqrt() + eps))
+
+
+@torch.no_grad()
+def adamw_from_the_first_gradient(
+    param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0
+):
+    """The averages begin at the first gradient and its square, not at 0."""
+    if not state:
+        state.update(step=0, m=grad.clone(), v=grad**2)
+    standins.adamw_step(param, grad, state, lr, betas, eps, weight_decay)
+
+
+@torch.no_grad()
+def adamw_needs_a_full_state(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    state["step"] += 1
+    standins.adamw_step(param, grad, state, lr, betas, eps, weight_decay)
+
+
+ALL_MOMENTS: dict = {}
+
+
+@torch.no_grad()
+def adamw_of_all(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    """One state outside, whatever is handed in."""
+    own = ALL_MOMENTS.setdefault(tuple(param.shape), {})
+    standins.adamw_step(param, grad, own, lr, betas, eps, weight_decay)
+
+
+@torch.no_grad()
+def adamw_without_averages(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
+    param -= lr * (grad + weight_decay * param)
+
+
+def adamw_with_other_betas(param, grad, state, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+    standins.adamw_step(param, grad, state, lr, betas, eps, weight_decay)
+
+
+def adamw_with_another_eps(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-6, weight_decay=0.0):
+    standins.adamw_step(param, grad, state, lr, betas, eps, weight_decay)
 
 
 def adamw_on_a_leaf(param, grad, state, lr, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0):
@@ -512,12 +914,58 @@ def step_with_the_optimiser(
     return loss.item(), norm.item()
 
 
+class Trainer:
+    """A step as a method of an object."""
+
+    def step(self, model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0):
+        flat = [(p, group["weight_decay"]) for group in groups for p in group["params"]]
+        self.clear(p for p, _ in flat)
+        loss = model.loss(x, y)
+        loss.backward()
+        norm = clip_grad_norm((p for p, _ in flat), max_norm)
+        moved = [(p, wd) for p, wd in flat if p.grad is not None]
+        for p, wd in moved:
+            if p not in state:
+                state[p] = dict()
+            adamw_step(p, p.grad, state[p], lr, weight_decay=wd, eps=eps, betas=betas)
+        return float(loss.detach()), norm
+
+    @staticmethod
+    def clear(parameters):
+        for p in parameters:
+            if p.grad is not None:
+                p.grad.zero_()
+
+
+def step_that_clears_after(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    """Clears before and after, through the model; states by the name of a parameter."""
+    model.zero_grad(set_to_none=True)
+    names = {p: name for name, p in model.named_parameters()}
+    with torch.enable_grad():
+        loss = model.loss(x, y)
+        loss.backward()
+    norm = clip_grad_norm([p for g in groups for p in g["params"]], max_norm)
+    for i, group in enumerate(groups):
+        for p in group["params"]:
+            if p.grad is None:
+                continue
+            own = state.setdefault(names[p], {})
+            adamw_step(p, p.grad, own, lr, betas, eps, groups[i]["weight_decay"])
+    model.zero_grad(set_to_none=True)
+    return loss.detach().item(), norm
+
+
 def step(
     clear="before",
     clip=True,
     loss_of="before",
     norm_of="before",
     wd=lambda group: group["weight_decay"],
+    updated=lambda groups: groups,
+    swap=False,
+    backward=True,
     forget=False,
     mode=None,
     betas_used=None,
@@ -535,17 +983,19 @@ def step(
             model.train(mode)
         if clear == "before":
             model.zero_grad()
-        loss = model.loss(x, y)
-        loss.backward()
+        loss = model.loss(y, x) if swap else model.loss(x, y)
+        if backward:
+            loss.backward()
         if clear == "too late":
             model.zero_grad()
-        if clip in ("by group", "first group"):
-            chosen = groups if clip == "by group" else groups[:1]
+        if clip in ("by group", "first group", "last group"):
+            chosen = groups[:1] if clip == "first group" else groups
+            chosen = groups[-1:] if clip == "last group" else chosen
             norm = [clip_grad_norm(g["params"], max_norm) for g in chosen][-1]
         else:
             norm = clip_grad_norm(every, max_norm if clip else math.inf)
         norm = 0.0 if norm_of == "nothing" else norm
-        for g in groups:
+        for g in updated(groups):
             for p in g["params"]:
                 if p.grad is not None:
                     own = {} if forget else state.setdefault(id(p), {})
@@ -589,6 +1039,64 @@ def step_all_must_have_gradients(
     return loss.item(), norm
 
 
+def step_clips_before_backward(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    every = [p for g in groups for p in g["params"]]
+    for p in every:
+        p.grad = None
+    loss = model.loss(x, y)
+    norm = clip_grad_norm(every, max_norm)
+    loss.backward()
+    for g in groups:
+        for p in g["params"]:
+            if p.grad is not None:
+                adamw_step(p, p.grad, state.setdefault(p, {}), lr, betas, eps, g["weight_decay"])
+    return loss.item(), norm
+
+
+@torch.no_grad()
+def step_without_gradients(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    return standins.train_step(model, x, y, groups, state, lr, betas, eps, max_norm)
+
+
+def step_a_state_for_each_group(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    model.zero_grad()
+    loss = model.loss(x, y)
+    loss.backward()
+    norm = clip_grad_norm([p for g in groups for p in g["params"]], max_norm)
+    for i, g in enumerate(groups):
+        for p in g["params"]:
+            if p.grad is not None:
+                adamw_step(p, p.grad, state.setdefault(i, {}), lr, betas, eps, g["weight_decay"])
+    return loss.item(), norm
+
+
+def step_with_another_bound(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=math.inf
+):
+    return standins.train_step(model, x, y, groups, state, lr, betas, eps, max_norm)
+
+
+def step_of_gradient_descent(
+    model, x, y, groups, state, lr, betas=(0.9, 0.95), eps=1e-8, max_norm=1.0
+):
+    model.zero_grad()
+    loss = model.loss(x, y)
+    loss.backward()
+    norm = clip_grad_norm([p for g in groups for p in g["params"]], max_norm)
+    with torch.no_grad():
+        for g in groups:
+            for p in g["params"]:
+                if p.grad is not None:
+                    p -= lr * (p.grad + g["weight_decay"] * p)
+    return loss.item(), norm
+
+
 # The two components that a step uses, as a student's notebook has them.
 clip_grad_norm = standins.clip_grad_norm
 adamw_step = standins.adamw_step
@@ -618,22 +1126,102 @@ def loss_by_weighted_average(model, batches):
     return float(np.average(each, weights=[y.numel() for _, y in batches]))
 
 
-def estimate(weigh=lambda y: y.numel(), divide=True, only=slice(None), eval_mode=True, after=None):
+@torch.no_grad()
+def loss_by_all_tokens(model, batches):
+    """From the logits, token by token; the mode of every part is put back by hand."""
+    was = {part: part.training for part in model.modules()}
+    model.eval()
+    nats = []
+    for x, y in batches:
+        log_p = model(x).log_softmax(-1)
+        nats += (-log_p.gather(-1, y[..., None])).flatten().tolist()
+    for part, mode in was.items():
+        part.training = mode
+    return sum(nats) / len(nats)
+
+
+class evaluating:
+    """A context in which a model is in evaluation mode."""
+
+    def __init__(self, model):
+        self.model, self.mode = model, model.training
+
+    def __enter__(self):
+        self.model.train(False)
+
+    def __exit__(self, *_):
+        self.model.train(mode=self.mode)
+
+
+def loss_in_a_context(model, batches):
+    """A running mean, which never holds the sum."""
+    mean, seen = 0.0, 0
+    with evaluating(model), torch.no_grad():
+        for batch in batches:
+            n = batch[1].shape[0] * batch[1].shape[1]
+            seen += n
+            mean += (model.loss(*batch).item() - mean) * n / seen
+    return mean
+
+
+def loss_with_tensors(model, batches):
+    """Sums as tensors in float64, and fsum of the products."""
+    mode = bool(model.training)
+    model.eval()
+    with torch.inference_mode():
+        found = [(model.loss(x, y).double(), y.numel()) for (x, y) in batches]
+    model.train(mode) if mode else model.eval()
+    return math.fsum(float(loss * n) for loss, n in found) / sum(n for _, n in found)
+
+
+def estimate(
+    weigh=lambda y: y.numel(),
+    divide=True,
+    only=slice(None),
+    eval_mode=True,
+    after=None,
+    swap=False,
+    returned=lambda mean: mean,
+):
     """estimate_loss with one thing changed."""
 
     @torch.no_grad()
     def estimate_loss(model, batches):
         was = model.training
-        if eval_mode:
-            model.eval()
+        if eval_mode is not None:
+            model.train(not eval_mode)
         total, count = 0.0, 0
         for x, y in list(batches)[only]:
+            if swap:
+                x, y = y, x
             total += model.loss(x, y).item() * weigh(y)
             count += weigh(y)
         model.train(was if after is None else after)
-        return total / count if divide is True else total / divide(batches) if divide else total
+        mean = total / count if divide is True else total / divide(batches) if divide else total
+        return returned(mean)
 
     return estimate_loss
+
+
+@torch.no_grad()
+def loss_returned_from_the_loop(model, batches):
+    training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    for x, y in batches:
+        total += model.loss(x, y).item() * y.numel()
+        count += y.numel()
+        return total / count
+    model.train(training)
+
+
+@torch.no_grad()
+def loss_median(model, batches):
+    was = model.training
+    model.eval()
+    found = sorted(model.loss(x, y).item() for x, y in batches)
+    model.train(was)
+    return found[len(found) // 2]
 
 
 def all_tokens(batches):
@@ -691,13 +1279,52 @@ def decay_tensor(model, weight_decay):
 
 
 RIGHT = {
-    "get_batch": [batch_by_stacking, batch_by_uniform_numbers, batch_by_multinomial],
-    "lr_schedule": [schedule_by_cases, schedule_as_tensor],
-    "decay_groups": [groups_by_filter, groups_by_name_reversed, groups_by_identity],
-    "clip_grad_norm": [clip_by_flattening, clip_in_float64],
-    "adamw_step": [adamw_by_lerp, adamw_on_data],
-    "train_step": [step_by_grad, step_with_the_optimiser, step()],
-    "estimate_loss": [loss_by_lists, loss_by_weighted_average, estimate()],
+    "get_batch": [
+        batch_by_stacking,
+        batch_by_uniform_numbers,
+        batch_by_multinomial,
+        batch_by_loops,
+        batch_by_gather,
+        batch_by_take,
+    ],
+    "lr_schedule": [
+        schedule_by_cases,
+        schedule_as_tensor,
+        schedule_with_numpy,
+        schedule_by_half_angle,
+        schedule_by_a_class,
+    ],
+    "decay_groups": [
+        groups_by_filter,
+        groups_by_name_reversed,
+        groups_by_identity,
+        groups_by_modules_and_ids,
+        groups_by_key,
+        groups_by_partition,
+    ],
+    "clip_grad_norm": [
+        clip_by_flattening,
+        clip_in_float64,
+        clip_by_numbers,
+        clip_by_foreach,
+        clip_by_einsum,
+    ],
+    "adamw_step": [adamw_by_lerp, adamw_on_data, adamw_by_a_class, adamw_at_once, adamw_flat],
+    "train_step": [
+        step_by_grad,
+        step_with_the_optimiser,
+        step(),
+        Trainer().step,
+        step_that_clears_after,
+    ],
+    "estimate_loss": [
+        loss_by_lists,
+        loss_by_weighted_average,
+        estimate(),
+        loss_by_all_tokens,
+        loss_in_a_context,
+        loss_with_tensors,
+    ],
 }
 
 WRONG = {
@@ -712,7 +1339,14 @@ WRONG = {
         "last_window_missing": batch(count=-1),
         "only_multiples": batch(every="T"),
         "starts_ignored": batch(use_starts=False),
+        "starts_not_looked_up": batch(look_up=False),
+        "first_window_missing": batch(first=1),
+        "rolled": batch(roll=True),
         "past the end": batch(count=1),
+        "past the end, by stacking": batch_past_the_end,
+        "no window twice": batch_without_repeats,
+        "one target a window": batch_of_the_last_token,
+        "one tensor": batch_as_one,
         "generator not used": batch(source=no_generator),
         "its own seed": batch(source=same_seed),
         "python's random": batch(source=python_random),
@@ -724,25 +1358,41 @@ WRONG = {
     },
     "lr_schedule": {
         "warmup_from_0": schedule(lambda s, w, hi, lo: hi * s / w),
+        "warmup_over_one_more": schedule(lambda s, w, hi, lo: hi * (s + 1) / (w + 1)),
+        "warmup_one_step_longer": schedule(warm=lambda s, w: s <= w),
+        "warmup_one_step_longer_if_any": schedule(warm=lambda s, w: w > 0 and s <= w),
         "warmup_from_min": schedule(lambda s, w, hi, lo: lo + (hi - lo) * (s + 1) / w),
-        "no_warmup": schedule(warm=False, start=0),
-        "progress_from_0": schedule(start=0),
+        "warmup_to_min": schedule(lambda s, w, hi, lo: lo * (s + 1) / w),
+        "progress of the wrong sign": schedule(
+            fall=between(lambda t: (1 + math.cos(math.pi * t)) / 2),
+            part=lambda s, w, n: (w - s) / (n - w),
+        ),
+        "no_warmup": schedule(warm=lambda s, w: False, part=lambda s, w, n: s / n),
+        "progress_from_0": schedule(part=lambda s, w, n: s / n),
+        "warmup_not_subtracted": schedule(part=lambda s, w, n: s / (n - w)),
+        "divided_by_max_steps": schedule(part=lambda s, w, n: (s - w) / n),
+        "ends_one_step_early": schedule(part=lambda s, w, n: (s - w) / (n - 1 - w)),
+        "one_step_ahead": schedule(part=lambda s, w, n: (s + 1 - w) / (n - w)),
         "linear_decay": schedule(fall=lambda t, hi, lo: hi + (lo - hi) * min(t, 1)),
         "constant": schedule(fall=lambda t, hi, lo: hi),
         "down_to_0": schedule(fall=lambda t, hi, lo: cosine(t, hi, 0)),
         "cut_off_at_min": schedule(fall=lambda t, hi, lo: max(lo, cosine(t, hi, 0))),
+        "min_not_added": schedule(fall=lambda t, hi, lo: cosine(t, hi - lo, 0)),
+        "min_added_to_max": schedule(fall=lambda t, hi, lo: lo + cosine(t, hi, 0)),
+        "not_halved": schedule(fall=between(lambda t: 1 + math.cos(math.pi * t))),
         "rises_again": schedule(
             fall=lambda t, hi, lo: lo + (hi - lo) * (1 + math.cos(math.pi * t)) / 2
         ),
-        "whole_wave": schedule(
-            fall=lambda t, hi, lo: cosine(0, hi, lo)
-            - cosine(0, hi, lo)
-            + lo
-            + (hi - lo) * math.cos(math.pi * min(t, 1)) ** 2
-        ),
-        "bare_cosine": schedule(
-            fall=lambda t, hi, lo: lo + (hi - lo) * math.cos(math.pi * min(t, 1))
-        ),
+        "zero_after_the_end": schedule(late=0.0),
+        "whole_wave": schedule(fall=between(lambda t: math.cos(math.pi * t) ** 2)),
+        "rising": schedule(fall=between(lambda t: math.sin(math.pi * t / 2) ** 2)),
+        "bare_cosine": schedule(fall=between(lambda t: math.cos(math.pi * t))),
+        "no_pi": schedule(fall=between(lambda t: (1 + math.cos(t)) / 2)),
+        "degrees": schedule(fall=between(lambda t: (1 + math.cos(180 * t)) / 2)),
+        "rates_swapped": lambda step, hi, lo, w, n: standins.lr_schedule(step, lo, hi, w, n),
+        "nothing past the end": schedule_without_return_late,
+        "a number for torch.cos": schedule_with_tensor_for_cos,
+        "whole numbers": schedule_stepwise,
         "a list": schedule_wrong_type,
         "a tensor": lambda *args: torch.tensor(standins.lr_schedule(*args)),
         "divides by warmup_steps": schedule_divides_by_warmup,
@@ -760,6 +1410,13 @@ WRONG = {
         "none_decays": groups(lambda n, p: False),
         "swapped": groups(lambda n, p: p.dim() == 1),
         "matrices_only": groups(lambda n, p: p.dim() == 2),
+        "more_than_two": groups(lambda n, p: p.dim() > 2),
+        "gamma_decays": groups(lambda n, p: not n.startswith("b")),
+        "weights_by_name": groups(lambda n, p: "W" in n),
+        "another key": groups_with_other_key,
+        "two lists": groups_as_two_lists,
+        "a dict of groups": groups_as_a_dict,
+        "all in one, some in both": groups_overlapping,
         "norms_decay": groups(lambda n, p: not (n == "b" or n.startswith("b_"))),
         "biases_decay": groups(lambda n, p: n not in ("gamma", "beta")),
         "tables_spared": groups(lambda n, p: p.dim() > 1 and n not in "EP"),
@@ -778,6 +1435,22 @@ WRONG = {
         "absolute": clip(lambda grads: sum(g.abs().sum() for g in grads)),
         "largest": clip(lambda grads: max(g.norm() for g in grads)),
         "largest_entry": clip(lambda grads: max(g.abs().max() for g in grads)),
+        "root_mean_square": clip(
+            lambda grads: torch.cat([g.flatten() for g in grads]).square().mean().sqrt()
+        ),
+        "last_only": clip(lambda grads: [g.norm() for g in grads][-1]),
+        "norm_of_parameters": clip_by_parameters,
+        "wrong_way_round": clip(joint, factor=lambda n, c: max(1.0, c / (n + 1e-6))),
+        "inverted": clip(joint, factor=lambda n, c: n / c if n > c else 1.0),
+        "short_ones_shortened": clip(joint, factor=lambda n, c: min(1.0, n / c)),
+        "fixed_bound": lambda parameters, max_norm: standins.clip_grad_norm(parameters, 1.0),
+        "factor_returned": clip(joint, returned=lambda n, c: min(1.0, c / n) if n else 1.0),
+        "average_of_norms": clip(lambda grads: sum(g.norm() for g in grads) / len(grads)),
+        "longer than 1": clip(joint, factor=lambda n, c: c / n if n > 1 else 1.0),
+        "at most the bound": clip(joint, factor=lambda n, c: min(c, c / (n + 1e-6))),
+        "copies are scaled": clip_of_copies,
+        "a gradient for every parameter": clip_fills_none,
+        "scaled as it goes": clip_as_it_goes,
         "stretched": clip(joint, factor=lambda n, c: c / (n + 1e-6)),
         "not_scaled": clip(joint, factor=lambda n, c: 1.0),
         "needs every gradient": clip_without_none,
@@ -801,13 +1474,39 @@ WRONG = {
         "decay_without_lr": adamw(decay="without lr"),
         "decay_after_update": adamw(decay="after"),
         "no_decay": adamw(decay="none"),
-        "eps_inside": adamw(below=lambda v, eps: (v + eps).sqrt()),
-        "no_eps": adamw(below=lambda v, eps: v.sqrt()),
-        "no_root": adamw(below=lambda v, eps: v + eps),
-        "not_squared": adamw(v_rule=lambda v, g, b: b * v + (1 - b) * g.abs()),
+        "decay_uphill": adamw(decay="uphill"),
+        "decay_of_one_size": adamw(decay="of one size"),
+        "correction_multiplied": adamw(corrected=lambda average, rest: average * rest),
+        "step_from_2": adamw(first=2),
+        "m_without_power": adamw_with_powers(power_m=False),
+        "v_without_power": adamw_with_powers(power_v=False),
+        "root_of_m": adamw_with_the_root_of_m,
+        "shares_swapped": adamw(
+            m_rule=lambda m, g, b: (1 - b) * m + b * g,
+            v_rule=lambda v, g, b: (1 - b) * v + b * g * g,
+        ),
+        "one_beta_for_both": adamw(betas_used=lambda betas: (betas[0], betas[0])),
+        "betas_fixed": adamw(betas_used=lambda betas: (0.9, 0.999)),
+        "eps_fixed": adamw(eps_used=lambda eps: 1e-8),
+        "eps_before_correction": adamw(
+            below=lambda v, eps, rest: ((v * rest).sqrt() + eps) / rest**0.5
+        ),
+        "root_before_correction": adamw(below=lambda v, eps, rest: (v * rest).sqrt() / rest + eps),
+        "lr_missing": adamw(pace=lambda lr: 1.0),
+        "eps_inside": adamw(below=lambda v, eps, rest: (v + eps).sqrt()),
+        "no_eps": adamw(below=lambda v, eps, rest: v.sqrt()),
+        "no_root": adamw(below=lambda v, eps, rest: v + eps),
+        "not_squared": adamw(v_rule=lambda v, g, b: b * v + (1 - b) * g),
+        "absolute values": adamw(v_rule=lambda v, g, b: b * v + (1 - b) * g.abs()),
         "plain_sum": adamw(m_rule=lambda m, g, b: b * m + g),
-        "betas_swapped": adamw(swap=True),
+        "starts_at_the_gradient": adamw_from_the_first_gradient,
+        "needs a full state": adamw_needs_a_full_state,
+        "one state for all tensors": adamw_of_all,
+        "plain gradient descent": adamw_without_averages,
+        "betas_swapped": adamw(betas_used=lambda betas: betas[::-1]),
         "uphill": adamw(sign=1),
+        "other default betas": adamw_with_other_betas,
+        "another default eps": adamw_with_another_eps,
         "in place on a leaf": adamw_on_a_leaf,
         "changes the gradient": adamw_changes_grad,
         "other names in state": adamw_other_state,
@@ -830,6 +1529,16 @@ WRONG = {
         "betas_not_passed": step(betas_used=(0.9, 0.95)),
         "eps_not_passed": step(eps_used=1e-8),
         "max_norm_not_passed": step(max_norm_used=1.0),
+        "x_y_swapped": step(swap=True),
+        "only_last_clipped": step(clip="last group"),
+        "first_group_only": step(updated=lambda groups: groups[:1]),
+        "last_group_only": step(updated=lambda groups: groups[1:]),
+        "clips before backward": step_clips_before_backward,
+        "no gradients": step_without_gradients,
+        "no backward": step(backward=False),
+        "one state for a group": step_a_state_for_each_group,
+        "gradient descent": step_of_gradient_descent,
+        "another default bound": step_with_another_bound,
         "cleared_too_late": step(clear="too late"),
         "training mode at the end": step_ends_in_training,
         "the norm is a tensor": step(returned=lambda loss, norm: (loss.item(), torch.tensor(norm))),
@@ -843,7 +1552,16 @@ WRONG = {
     "estimate_loss": {
         "the attribute alone is put back": loss_that_sets_the_attribute,
         "the attribute alone is set": loss_that_sets_the_attribute_first,
-        "dropout_on": estimate(eval_mode=False),
+        "dropout_on": estimate(eval_mode=None),
+        "train_mode": estimate(eval_mode=False),
+        "by_columns": estimate(weigh=lambda y: y.shape[1]),
+        "divided_by_batches": estimate(divide=len),
+        "returned_from_the_loop": loss_returned_from_the_loop,
+        "x_y_swapped": estimate(swap=True),
+        "upside_down": estimate(returned=lambda mean: 1 / mean),
+        "perplexity": estimate(returned=math.exp),
+        "bits": estimate(returned=lambda mean: mean / math.log(2)),
+        "median": loss_median,
         "stays_in_eval": estimate(after=False),
         "always_train_after": estimate(after=True),
         "mean_of_means": estimate(weigh=lambda y: 1),

@@ -1,157 +1,19 @@
-"""decay_groups and clip_grad_norm: what is done to the parameters, and to all gradients at once."""
+"""clip_grad_norm: what is done to all gradients at once."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake
-from autograder.check.parts import Fixture, Inputs, Property
+from autograder.check.mistake import Mistake, altered
+from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import python_numbers
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of
 from autograder.judge import Trouble
-from autograder.judge.compare import Tolerance, form, kind
 from autograder.oracle import training as oracle
 from autograder.probes import Call
-
-# ------------------------------------------------------------------ decay_groups
-
-
-def shapes_of_gpt2(V: int, T: int, d: int, n_layer: int) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of a small GPT-2's parameters, as the course names them."""
-    shapes = {"E": (V, d), "P": (T, d)}
-    for at in (f"blocks.{i}" for i in range(n_layer)):
-        for part in "QKVO":
-            shapes |= {f"{at}.attn.W_{part}": (d, d), f"{at}.attn.b_{part}": (d,)}
-        shapes |= {f"{at}.ffn.W_up": (d, 4 * d), f"{at}.ffn.b_up": (4 * d,)}
-        shapes |= {f"{at}.ffn.W_down": (4 * d, d), f"{at}.ffn.b_down": (d,)}
-        shapes |= {f"{at}.ln_{i}.{name}": (d,) for i in (1, 2) for name in ("gamma", "beta")}
-    return shapes | {"ln_f.gamma": (d,), "ln_f.beta": (d,)}
-
-
-def groups_fixtures(rng):
-    V, T, d, wd = choice(rng, (11, 5, 4, 0.07), (9, 7, 6, 0.13), (13, 6, 2, 0.21))
-
-    def model(shapes, aliases=None, fresh=False):
-        values = {name: normal(rng, *shape) for name, shape in shapes.items()}
-        if fresh:  # then many parameters hold the same numbers
-            start = {n: np.full_like(v, n.endswith("gamma")) for n, v in values.items()}
-            values |= {n: v for n, v in start.items() if v.ndim == 1}
-        return {"values": values, "aliases": aliases or {}, "weight_decay": wd}
-
-    return [
-        Fixture("one, two and three axes", model({"W": (d, 3), "b": (3,), "K": (2, d, 3)})),
-        Fixture(
-            "a table used twice", model({"E": (V, d), "b": (V,)}, {"head.W_U": "E"}), weight=1.0
-        ),
-        Fixture("a fresh GPT-2", model(shapes_of_gpt2(V, T, d, 2), fresh=True), weight=3.0),
-    ]
-
-
-def read_groups(inputs: Inputs, value):
-    """The weight decay of each parameter, by name."""
-    fields = {"params", "weight_decay"}
-    if not isinstance(value, tuple) or not value:
-        return Trouble(
-            f"The result should be a list of groups, and is {kind(value)}.",
-            look="Is a `return` missing?" if value is None else "",
-        )
-    if not all(isinstance(g, dict) and fields <= set(g) for g in value):
-        return Trouble('Each group should be a dict with the keys "params" and "weight_decay".')
-    once = [g["params"] for g in value if not isinstance(g["params"], tuple)]
-    if once:
-        return Trouble(
-            f'What stands under "params" should be a list, and is {kind(once[0])}.',
-            "It can be gone through only once: from the second step on, nothing would be trained.",
-            "Square brackets make a list, [p for p in ...]; list(...) makes one of the others.",
-        )
-    listed = [name for group in value for name in group["params"]]
-    if None in listed:
-        return Trouble(
-            "A group holds something that is not a parameter of the model.",
-            look="Put the very objects of model.parameters() in: no names, copies or .data.",
-        )
-    twice = [name for name in inputs["values"] if listed.count(name) > 1]
-    if twice:
-        return Trouble(
-            f"Of {twice[0]} there are {listed.count(twice[0])} in the groups.",
-            "It would be updated as often in each step.",
-            "Go through model.parameters(): it gives each parameter once, wherever it is used.",
-        )
-    absent = [name for name in inputs["values"] if name not in listed]
-    if absent:
-        twins = [
-            n for n in listed if np.array_equal(inputs["values"][n], inputs["values"][absent[0]])
-        ]
-        return Trouble(
-            f"No group holds {', '.join(absent[:4])}: it would not be trained.",
-            f"{absent[0]} holds the same numbers as {twins[0]}, but is another one." * bool(twins),
-            "Parameters are the same if they are one object: compare with `is`." * bool(twins),
-        )
-    odd = next((t for g in value if (t := form(g["weight_decay"], 0.0, "a weight_decay"))), None)
-    if odd:
-        return replace(odd, look="It is a number: 0.0 for no decay.")
-    return {name: float(g["weight_decay"]) for g in value for name in g["params"]}
-
-
-def decays(values, aliases, weight_decay, rule=lambda name, axes: axes >= 2):
-    return {n: weight_decay if rule(n, v.ndim) else 0.0 for n, v in values.items()}
-
-
-def by_rule(name, rule, says, look="The rule is p.dim() >= 2."):
-    return Mistake(name, lambda **inputs: decays(**inputs, rule=rule), says, look)
-
-
-def last(name: str) -> str:
-    return name.split(".")[-1]
-
-
-DECAY_GROUPS = Component(
-    "decay_groups",
-    groups_fixtures,
-    decays,
-    call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:groups"),
-    read=read_groups,
-    mistakes=(
-        by_rule("all_decay", lambda n, axes: True, "Everything decays, biases and norms too."),
-        by_rule("none_decays", lambda n, axes: False, "Nothing decays."),
-        by_rule(
-            "matrices_only",
-            lambda n, axes: axes == 2,
-            "A parameter of three axes does not decay; two or more do.",
-        ),
-        by_rule("swapped", lambda n, axes: axes < 2, "The two groups have changed places."),
-        by_rule(
-            "norms_decay",
-            lambda n, axes: not last(n).startswith("b") or last(n) == "beta",
-            "The gamma and beta of the layer norms decay: only biases are spared.",
-            "Pulled towards 0, gamma would silence its sub-layer. The rule is p.dim() >= 2.",
-        ),
-        by_rule(
-            "biases_decay",
-            lambda n, axes: last(n) not in ("gamma", "beta"),
-            "The biases decay: only the layer norms are spared.",
-        ),
-        by_rule(
-            "tables_spared",
-            lambda n, axes: axes >= 2 and last(n) not in ("E", "P"),
-            "Your embedding tables do not decay; they should, like every matrix.",
-        ),
-        Mistake(
-            "fixed_decay",
-            lambda values, aliases, weight_decay: decays(values, aliases, 0.1),
-            "The decay is always 0.1, whatever weight_decay says.",
-        ),
-    ),
-    outputs="the weight decay",
-    tolerance=Tolerance(1e-6, 1e-9),
-)
-
-# ------------------------------------------------------------------ clip_grad_norm
 
 
 def clip_fixtures(rng):
@@ -162,39 +24,59 @@ def clip_fixtures(rng):
         values = {name: normal(rng, *g.shape) for name, g in grads.items()}
         return {"values": values, "grads": grads, "max_norm": max_norm, "as_list": True}
 
+    def of_norm(g, n):
+        return (g * (n / np.linalg.norm(g))).astype(np.float32)
+
     W, b, E = normal(rng, n, m), normal(rng, m, std=2.0), normal(rng, k, n, std=0.5)
     spare = case({"W": W, "b": b, "unused": normal(rng, m), "E": E})
     spare["grads"] = spare["grads"] | {"unused": None}
+    # Norms on both sides of 1: it is max_norm that they are compared with.
     return [
-        Fixture("short enough", case({"W": 0.1 * W, "b": 0.1 * b}, 20 * bound)),
-        Fixture("one parameter, too long", case({"W": W})),
+        Fixture("short enough", case({"W": of_norm(W, 2.0), "b": of_norm(b, 1.5)}, 10 * bound)),
+        Fixture("one parameter, too long", case({"W": of_norm(W, 1.6 * bound)})),
         Fixture("several parameters, too long", case({"W": W, "b": b, "E": E})),
         Fixture("one without a gradient", spare, weight=1.0),
     ]
 
 
 def clipped(values, grads, max_norm, as_list, **switches):
-    return oracle.clip_grad_norm(grads, max_norm, **switches)
+    return oracle.clip_grad_norm(grads, max_norm, values, **switches)
 
 
-def clip_mistake(name, says, look="", **switches):
-    return Mistake(name, lambda **inputs: clipped(**inputs, **switches), says, look)
+def read(inputs, value):
+    """What took no part has still no gradient."""
+    absent = [k for k, g in inputs["grads"].items() if g is None]
+    filled = [k for k in absent if value[1][k] is not None]
+    if not filled:
+        return value
+    return Trouble(
+        f"The parameter {filled[0]} had p.grad = None, and now has a gradient.",
+        look="A parameter that took no part is left out, in the norm and in the scaling: its p.grad "
+        "stays None.",
+    )
+
+
+def mistake(name, says, look, why, **switches):
+    return Mistake(name, altered(clipped, **switches), says, look, why)
 
 
 def _moved(c, inputs, answers):
     if answers[0].changed:
         return Trouble(
-            "It changes the parameters themselves.", look="Only the gradients, p.grad, are scaled."
+            "It changes the parameters themselves.",
+            look="Only the gradients are scaled: p.grad.mul_(factor), not p.mul_(factor).",
         )
     return None
 
 
 ROOT = "The norm is the root of the sum of the squares of all entries of all gradients."
+FACTOR = "The factor is min(1, max_norm / n), the same for all gradients."
 CLIP_GRAD_NORM = Component(
     "clip_grad_norm",
     clip_fixtures,
     clipped,
     call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:clip"),
+    read=read,
     properties=(
         property_of(
             lambda c, i: i | {"as_list": False},
@@ -213,43 +95,168 @@ CLIP_GRAD_NORM = Component(
         works_away,
     ),
     mistakes=(
-        clip_mistake(
+        mistake(
             "each_alone",
             "Each gradient is clipped by its own norm.",
-            "One norm for all of them together: else the direction of the step changes.",
-            norm="each alone",
+            "Shorten all of them by the same number, max_norm / n, with n the norm of all together.",
+            "The direction of the step changes: parameters with large gradients lose their lead over "
+            "those with small ones.",
+            scale="each alone",
         ),
-        Mistake(
+        mistake(
             "entries",
-            lambda values, grads, max_norm, as_list: oracle.clip_entries(grads, max_norm),
             "Each entry is cut off at max_norm: that is clipping by value.",
-            "Multiply all gradients by the same number, max_norm / n.",
+            FACTOR,
+            "The direction of the step changes, since only its largest entries get smaller; and the "
+            "gradient can still be much longer than max_norm.",
+            scale="by value",
         ),
-        clip_mistake(
+        mistake(
             "never_longer_returned",
             "It returns the norm after clipping.",
-            "Return the norm as it was before: it says how the training goes.",
+            "Compute the norm first, keep it, and return it as it was before the gradients are scaled.",
+            "In the curve of a run every odd batch would show the same number, max_norm: which ones "
+            "were odd, and how odd, cannot be seen.",
             report="after",
         ),
-        clip_mistake("squared", "The norm lacks its square root.", ROOT, norm="squared"),
-        clip_mistake("sum", "The norms of the parameters are added up.", ROOT, norm="sum"),
-        clip_mistake("absolute", "It adds up absolute values.", ROOT, norm="entries"),
-        clip_mistake("largest", "It takes the largest of the norms.", ROOT, norm="largest"),
-        clip_mistake(
-            "largest_entry", "It takes the largest entry for the norm.", ROOT, norm="largest entry"
+        mistake(
+            "factor_returned",
+            "It returns the factor, not the norm.",
+            "Return n, the norm as it was before the gradients were scaled.",
+            "The factor of all short gradients is 1: how long they are, and whether they get longer, "
+            "cannot be seen.",
+            report="factor",
         ),
-        clip_mistake(
+        mistake(
+            "squared",
+            "The norm lacks its square root.",
+            ROOT,
+            "With max_norm = 1 a gradient of norm 3 is divided by 9 and becomes shorter than the bound, "
+            "1/3. The curve of the norms shows squares, in which one odd batch hides all others.",
+            norm="squared",
+        ),
+        mistake(
+            "sum",
+            "The norms of the gradients are added up.",
+            ROOT + " Norms add up by their squares.",
+            "The sum is larger than the norm: for 196 gradients of equal norm, as many as GPT-2 has, "
+            "14 times. Most steps would be shortened, and needlessly.",
+            norm="sum",
+        ),
+        mistake(
+            "average_of_norms",
+            "It takes the average of the gradients' norms.",
+            ROOT,
+            "For 196 gradients of equal norm, as many as GPT-2 has, it is 14 times too small: what "
+            "should be shortened is not.",
+            norm="average",
+        ),
+        mistake(
+            "root_mean_square",
+            "It takes the root of the mean of the squares: the sum is divided by the number of "
+            "entries.",
+            ROOT,
+            "For GPT-2's 124 million numbers it is 11,155 times smaller than the norm: nothing is "
+            "ever clipped.",
+            norm="mean",
+        ),
+        mistake(
+            "absolute",
+            "It adds up absolute values.",
+            ROOT,
+            "For n entries of equal size that is sqrt(n) times the norm: for GPT-2's 124 million "
+            "more than 11,000 times, and the model would hardly move.",
+            norm="entries",
+        ),
+        mistake(
+            "largest",
+            "It takes the largest of the gradients' norms.",
+            ROOT,
+            "The whole gradient can then be sqrt(k) times longer than max_norm, with k tensors: 14 "
+            "times for the 196 of GPT-2.",
+            norm="largest",
+        ),
+        mistake(
+            "largest_entry",
+            "It takes the largest entry for the norm.",
+            ROOT,
+            "The largest of millions of entries is far smaller than the norm of them all: hardly "
+            "anything is ever clipped.",
+            norm="largest entry",
+        ),
+        mistake(
+            "last_only",
+            "Only the last gradient counts for the norm: each one overwrites those before it.",
+            "Add up the squares over the loop (total += ...), or collect the norms in a list.",
+            "Whether a step is shortened depends on one tensor, in GPT-2 the beta of the last norm; "
+            "an odd batch is not noticed in all the others.",
+            norm="last",
+        ),
+        mistake(
+            "norm_of_parameters",
+            "It takes the norm of the parameters instead of their gradients.",
+            "p.grad.norm(), not p.norm().",
+            "The norm of GPT-2's weights is above 200 before the first step: with max_norm = 1 every "
+            "gradient would be divided by as much, odd batch or not.",
+            norm="parameters",
+        ),
+        mistake(
             "stretched",
             "Short gradients are stretched to max_norm.",
             "The factor is min(1, max_norm / n): it never lengthens.",
-            capped=False,
+            "Every gradient is equally long then: AdamW's averages no longer see which batches had "
+            "much to say and which had hardly anything.",
+            scale="any length",
         ),
-        clip_mistake(
+        mistake(
+            "wrong_way_round",
+            "Short gradients are stretched to max_norm, and long ones are left as they are.",
+            "Scale where n > max_norm, or always by min(1.0, max_norm / n), not max.",
+            "The one batch that clipping is there for goes through at full length.",
+            scale="lengthened",
+        ),
+        mistake(
+            "inverted",
+            "Gradients that are too long get longer: they are multiplied by n / max_norm.",
+            "It is max_norm / n: that makes the new norm max_norm.",
+            "A gradient of ten times the bound becomes one of a hundred times: one odd batch is "
+            "enough to lose the model.",
+            scale="inverted",
+        ),
+        mistake(
+            "short_ones_shortened",
+            "The fraction is the wrong way round: the factor is min(1, n / max_norm).",
+            "It is min(1, max_norm / n).",
+            "Long gradients, which clipping is there for, go through as they are; short ones get "
+            "shorter still.",
+            scale="inverted and capped",
+        ),
+        mistake(
             "not_scaled",
             "It returns the norm, and leaves the gradients as they were.",
-            "Change them in place: p.grad.mul_(...).",
-            scale=False,
+            "Change them in place: p.grad.mul_(factor). A line g = g * factor makes a new tensor.",
+            "Nothing is clipped, and the number that is returned looks as if it were.",
+            scale="not at all",
+        ),
+        Mistake(
+            "fixed_bound",
+            altered(clipped, before=lambda i: {"max_norm": 1.0}),
+            "The bound is always 1: max_norm is not used.",
+            f"{FACTOR} Write max_norm wherever 1.0 stands for the bound.",
+            "Many runs clip at 1, and there nobody notices. Any other bound has no effect.",
         ),
     ),
     outputs=("the norm that it returns", "the gradient"),
+    look={
+        "short enough": f"{ROOT} If it is at most max_norm, they stay as they are.",
+        "one parameter, too long": f"{ROOT} {FACTOR}",
+        "several parameters, too long": f"First the norm n of all together. {FACTOR}",
+        "one without a gradient": "Leave out what has p.grad = None, and nothing else.",
+    },
+    raises={
+        "NoneType": "A parameter that took no part has p.grad = None: leave it out.",
+        "non-empty": "No gradient was collected: take each p.grad that is not None, in one loop, since "
+        "model.parameters() ends after it.",
+        "a leaf Variable": "Change p.grad, not p.",
+    },
 )

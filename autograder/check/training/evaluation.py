@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake
+from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.mode import parts_restored
@@ -43,8 +45,12 @@ def estimated(values, batches, keep, training, as_list, mode=None, **switches):
     return value, training if mode is None else mode
 
 
-def loss_mistake(name, says, look="", **switches):
-    return Mistake(name, lambda **inputs: estimated(**inputs, **switches), says, look)
+def mistake(name, says, look, why, **switches):
+    return Mistake(name, altered(estimated, **switches), says, look, why)
+
+
+def with_x_and_y_swapped(inputs):
+    return {"batches": tuple((y, x) for x, y in inputs["batches"])}
 
 
 def _recorded(c, inputs, answers):
@@ -58,7 +64,8 @@ def _recorded(c, inputs, answers):
     return None
 
 
-PER_TOKEN = "Weigh the mean loss of a batch by y.numel(), and divide by the number of all tokens."
+PER_TOKEN = "Add up loss * y.numel() over the batches, and divide by the sum of all y.numel()."
+MODE = "Remember model.training before model.eval(), and at the end hand it to model.train(...)."
 ESTIMATE_LOSS = Component(
     "estimate_loss",
     loss_fixtures,
@@ -78,55 +85,147 @@ ESTIMATE_LOSS = Component(
         works_away,
     ),
     mistakes=(
-        loss_mistake(
+        mistake(
             "dropout_on",
             "Dropout stays on: the model is not put into evaluation mode.",
-            "First model.eval(), and at the end the old mode again.",
-            dropout=True,
+            "First model.eval(), which reaches every part of the model; at the end model.train(training), "
+            "with the mode that it was in.",
+            "The loss is larger than the model deserves, and another one in each call: two models "
+            "cannot be compared.",
+            dropout="as it was",
         ),
-        loss_mistake(
+        mistake(
+            "train_mode",
+            "The model is put into training mode while it is evaluated: dropout is on.",
+            "First model.eval(), which reaches every part of the model; at the end model.train(training), "
+            "with the mode that it was in.",
+            "The loss is larger than the model deserves, and another one in each call: two models "
+            "cannot be compared.",
+            dropout="on",
+        ),
+        mistake(
             "stays_in_eval",
-            "The model stays in evaluation mode: it would go on training without dropout.",
-            "Remember model.training at the start, and hand it to model.train(...) at the end.",
+            "The model stays in evaluation mode.",
+            MODE,
+            "After the first look at the held-out loss the rest of the training runs without "
+            "dropout, and nothing tells.",
             mode=False,
         ),
-        loss_mistake(
+        mistake(
             "always_train_after",
             "It puts the model into training mode, even if it was not in it before.",
-            "Remember model.training at the start, and hand it to model.train(...) at the end.",
+            MODE,
+            "Who evaluates a finished model and then generates with it gets dropout in the text.",
             mode=True,
         ),
-        loss_mistake(
+        mistake(
             "mean_of_means",
             "Small batches count as much as large ones.",
             PER_TOKEN,
+            "The last batch of a text is often a small one. If it holds 1 row where the others have "
+            "16, each of its tokens counts 16 times.",
             weigh="batches",
         ),
-        loss_mistake(
+        mistake(
             "by_rows",
             "Batches are weighed by their rows, whatever the rows' length.",
             PER_TOKEN,
+            "A token of a short row counts more than one of a long row: with stories of 10 and 100 "
+            "words, ten times as much.",
             weigh="rows",
         ),
-        loss_mistake("sum", "The losses are added up and not divided.", PER_TOKEN, weigh="none"),
-        loss_mistake(
-            "total", "It returns the sum over all tokens, not the mean.", PER_TOKEN, weigh="total"
+        mistake(
+            "by_columns",
+            "Batches are weighed by the length of their rows, whatever their number.",
+            PER_TOKEN,
+            "A batch of one row counts as much as one of 16 rows of that length: each of its tokens "
+            "16 times as much.",
+            weigh="columns",
         ),
-        loss_mistake(
+        mistake(
+            "sum",
+            "The losses are added up and not divided.",
+            PER_TOKEN,
+            "The number grows with the number of batches, and cannot be compared with ln V or the "
+            "floor.",
+            weigh="none",
+        ),
+        mistake(
+            "total",
+            "It returns the sum over all tokens, not the mean.",
+            PER_TOKEN,
+            "The number grows with the length of the text, and cannot be compared with ln V or the "
+            "floor.",
+            weigh="total",
+        ),
+        mistake(
+            "divided_by_batches",
+            "The sum over all tokens is divided by the number of batches, not of tokens.",
+            PER_TOKEN,
+            "The number is that of a whole batch: with 1000 tokens each, 1000 times the loss.",
+            weigh="total by batches",
+        ),
+        mistake(
             "divided_twice",
             "Means are added up, and then divided by the number of tokens once more.",
             PER_TOKEN,
+            "With batches of 1000 tokens the loss comes out 1000 times too small: far below any "
+            "floor, as if all were learnt.",
             weigh="divided by tokens",
         ),
-        loss_mistake(
-            "last_only", "Only the last batch counts.", "Add up over the loop.", use=slice(-1, None)
+        mistake(
+            "upside_down",
+            "The fraction stands on its head: the number of tokens is divided by the loss.",
+            PER_TOKEN,
+            "A better model would get the larger number.",
+            after=lambda result: (1 / result[0], result[1]),
         ),
-        loss_mistake(
+        mistake(
+            "last_only",
+            "Only the last batch counts.",
+            "Add up over the loop, total += ..., and count += ..., and divide after it.",
+            "One batch is a noisy measure, and the last of a text is often the smallest.",
+            use=slice(-1, None),
+        ),
+        mistake(
             "first_only",
             "Only the first batch counts.",
-            "Is the `return` inside the loop?",
+            "Is the `return` inside the loop? It belongs after it.",
+            "One batch is a noisy measure: that is why many are handed in.",
             use=slice(0, 1),
+        ),
+        mistake(
+            "returned_from_the_loop",
+            "Only the first batch counts, and the model stays in evaluation mode.",
+            "The `return` stands inside the loop, before the mode is restored: it belongs at the end.",
+            "One batch is a noisy measure, and the rest of the training runs without dropout.",
+            use=slice(0, 1),
+            mode=False,
+        ),
+        mistake(
+            "x_y_swapped",
+            "The loss is computed with x and y in each other's place.",
+            "model.loss(x, y): the tokens first, then their targets.",
+            "It measures how well the model foretells the token before, which it was never asked.",
+            before=with_x_and_y_swapped,
+        ),
+        mistake(
+            "perplexity",
+            "It returns the perplexity, e to the loss.",
+            "Return the mean itself, in nats, without math.exp.",
+            "A model that knows nothing has the loss ln V and the perplexity V: 2.8 against 17 here, "
+            "and the marks that the curve is read by do not fit.",
+            after=lambda result: (math.exp(result[0]), result[1]),
         ),
     ),
     outputs=("the loss", "the mode (model.training) afterwards"),
+    look={
+        "batches of one size": PER_TOKEN,
+        "batches of different sizes": PER_TOKEN,
+        "a model in training mode": MODE,
+    },
+    raises={
+        "division by zero": "Count the tokens in the same loop as the losses.",
+        "has no len()": "batches may end after one loop and have no length: count in the loop.",
+    },
 )

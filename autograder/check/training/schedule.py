@@ -6,12 +6,11 @@ import numpy as np
 
 from autograder.check.component import Component
 from autograder.check.findings import failure
-from autograder.check.mistake import Mistake
-from autograder.check.parts import Fixture, Property
+from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice
+from autograder.check.training.schedule_mistakes import FALL, MISTAKES, RISE, expected
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
-from autograder.oracle import training as oracle
 from autograder.probes import Call
 
 
@@ -21,7 +20,7 @@ def fixtures(rng):
 
     def steps(first, last, warmup=warmup):
         rates = dict(max_lr=max_lr, min_lr=min_lr, warmup_steps=warmup, max_steps=total)
-        return {"steps": np.arange(first, last)} | rates
+        return {"steps": tuple(range(first, last))} | rates
 
     return [
         Fixture("the warm-up", steps(0, warmup)),
@@ -30,23 +29,27 @@ def fixtures(rng):
     ]
 
 
-def expected(steps, max_lr, min_lr, warmup_steps, max_steps, **switches):
-    rates = (max_lr, min_lr, warmup_steps, max_steps)
-    return np.array([oracle.lr_schedule(int(s), *rates, **switches) for s in steps])
-
-
 def read(inputs, value):
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, float, int)):
         return value
     return Trouble(
         f"The learning rate should be a number, and is {kind(value)}.",
-        look="Is a `return` missing?" if value is None else "",
+        look=(
+            "Is a `return` missing, or is there a case without one?"
+            if value is None
+            else "Return the rate of this one step as a plain number."
+        ),
     )
 
 
+def call(inputs: Inputs) -> Call:
+    """The example is a single step, as a student would type it."""
+    many = isinstance(inputs["steps"], tuple)
+    return Call(args=tuple(inputs.values()), probe="training:curve" if many else "")
+
+
 def _single(c, inputs):
-    steps, *rest = inputs.values()
-    return [Call(args=(int(s), *rest)) for s in (steps[0], steps[-1])]
+    return [c.call(inputs | {"steps": inputs["steps"][i]}) for i in (0, -1)]
 
 
 def _float(c, inputs, answers):
@@ -61,90 +64,26 @@ def _float(c, inputs, answers):
     return None
 
 
-def mistake(name, says, look="", **switches):
-    return Mistake(name, lambda **inputs: expected(**inputs, **switches), says, look)
-
-
 LR_SCHEDULE = Component(
     "lr_schedule",
     fixtures,
     expected,
-    call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:curve"),
+    call=call,
     read=read,
     properties=(Property("returns a Python float", _single, _float, weight=0.5),),
-    mistakes=(
-        mistake(
-            "warmup_from_0",
-            "The learning rate of step 0 is 0: the first step does nothing.",
-            "During warm-up it is max_lr * (step + 1) / warmup_steps.",
-            ahead=0,
-        ),
-        Mistake(
-            "warmup_from_min",
-            lambda **inputs: expected(**inputs, rise_from=inputs["min_lr"]),
-            "The warm-up begins at min_lr.",
-            "It begins at 0: max_lr * (step + 1) / warmup_steps. min_lr is where the cosine ends.",
-        ),
-        mistake(
-            "no_warmup",
-            "There is no warm-up: the cosine begins at step 0.",
-            "While step < warmup_steps, the rate rises in a straight line.",
-            warm=False,
-            start=0,
-        ),
-        mistake(
-            "progress_from_0",
-            "The cosine is counted from step 0, so it does not begin at max_lr.",
-            "Its progress is (step - warmup_steps) / (max_steps - warmup_steps).",
-            start=0,
-        ),
-        mistake(
-            "linear_decay",
-            "After the warm-up the rate falls in a straight line, not along a cosine.",
-            shape="line",
-        ),
-        mistake(
-            "constant",
-            "After the warm-up the rate stays at max_lr.",
-            "It falls along half a cosine to min_lr.",
-            shape="constant",
-        ),
-        mistake(
-            "down_to_0",
-            "It falls to 0; min_lr is not used.",
-            "The cosine spans what lies between the two: min_lr + (max_lr - min_lr) * ...",
-            floor="none",
-        ),
-        mistake(
-            "cut_off_at_min",
-            "The cosine goes to 0 and is cut off at min_lr, instead of ending there.",
-            "The cosine spans what lies between the two: min_lr + (max_lr - min_lr) * ...",
-            floor="cut off",
-        ),
-        mistake(
-            "rises_again",
-            "Past max_steps the rate rises again.",
-            "Hold it at min_lr: the progress is at most 1.",
-            clamp=False,
-        ),
-        mistake(
-            "whole_wave",
-            "It goes through a whole wave, down and up again.",
-            "From max_lr to min_lr is half a wave: cos(pi * progress).",
-            shape="whole wave",
-        ),
-        mistake(
-            "bare_cosine",
-            "The cosine is used as it is, from 1 to -1, so that the rate falls below min_lr.",
-            "What goes from 1 to 0 is (1 + cos(pi * progress)) / 2.",
-            shape="bare cosine",
-        ),
-    ),
+    mistakes=MISTAKES,
+    example={"steps": 5, "max_lr": 1.0, "min_lr": 0.1, "warmup_steps": 2, "max_steps": 10},
     outputs="the learning rate of the steps",
     tolerance=Tolerance(1e-5, 1e-7),
     look={
-        "the warm-up": "For step < warmup_steps it is max_lr * (step + 1) / warmup_steps.",
+        "a small example": FALL,
+        "the warm-up": f"For step < warmup_steps it is {RISE}.",
         "no warm-up": "With warmup_steps = 0, step 0 has max_lr and step max_steps has min_lr.",
-        "the whole course, and five steps more": "Past max_steps it stays at min_lr.",
+        "the whole course, and five steps more": "Which step is the first that is wrong? Before "
+        "warmup_steps it is the warm-up, from there on the cosine, past max_steps min_lr.",
+    },
+    raises={
+        "division by zero": "warmup_steps may be 0: divide by it only while step < warmup_steps.",
+        "must be Tensor, not": "math.cos takes a plain number, torch.cos a tensor.",
     },
 )

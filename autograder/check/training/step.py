@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake
 from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of
+from autograder.check.training.defaults import defaults
+from autograder.check.training.step_mistakes import MISTAKES, MODE, trained
 from autograder.judge import Trouble
 from autograder.judge.compare import kind
-from autograder.oracle import training as oracle
 from autograder.probes import Call
 
 
@@ -34,29 +34,11 @@ def step_fixtures(rng):
         return inputs | {"lrs": np.array(lrs), "betas": betas, "eps": 0.05, "max_norm": 0.2}
 
     return [
-        Fixture("losses and norms at learning rate 0", case([0.0] * 3)),
+        Fixture("losses and norms at learning rate 0", case([0.0] * 4)),
         Fixture("one step", case([0.3])),
         Fixture("a model in evaluation mode", case([0.3, 0.2], training=False), weight=1.0),
         Fixture("several steps", case([0.3, 0.25, 0.2, 0.15]), weight=3.0),
     ]
-
-
-def trained(
-    values, xs, ys, keep, training, weight_decay, lrs, betas, eps, max_norm, mode=None, **switches
-):
-    """`mode` is the one that a wrong step trains in, and leaves the model in."""
-    mode = training if mode is None else mode
-    rest = (weight_decay, lrs, betas, eps, max_norm)
-    return *oracle.train(values, xs, ys, keep, *rest, eval_mode=not mode, **switches), mode
-
-
-def swapped(**inputs):
-    losses, norms, *rest = trained(**inputs)
-    return norms, losses, *rest
-
-
-def step_mistake(name, says, look="", **switches):
-    return Mistake(name, lambda **inputs: trained(**inputs | switches), says, look)
 
 
 def read_steps(inputs: Inputs, value):
@@ -69,7 +51,7 @@ def read_steps(inputs: Inputs, value):
     )
     return Trouble(
         f"The result should be two numbers, the loss and the norm; it is {found}.",
-        look="Is a `return` missing?" if value is None else "",
+        look="Is a `return` missing?" if value is None else "return loss.item(), norm",
     )
 
 
@@ -89,8 +71,7 @@ def _with_unused(c, inputs):
     return inputs | {"values": inputs["values"] | {"unused": inputs["values"]["W"]}}
 
 
-MODE = "Leave the mode as it is, without model.train() and model.eval(): the caller sets it."
-PASS_ON = "Hand it on by name or in the order of the signature."
+STATES = "Each parameter needs an AdamW state of its own: state.setdefault(p, {})."
 TRAIN_STEP = Component(
     "train_step",
     step_fixtures,
@@ -102,114 +83,19 @@ TRAIN_STEP = Component(
         property_of(
             _with_unused,
             "a parameter that the loss does not use",
-            "Its p.grad is None: leave it as it is.",
+            "Its p.grad is None: it took no part. Go on to the next parameter.",
             weight=0.5,
+        ),
+        defaults(
+            lambda i: i | {"betas": (0.9, 0.95), "eps": 1e-8, "max_norm": 1.0},
+            "betas",
+            "eps",
+            "max_norm",
         ),
         works_away,
         Property("returns plain numbers", lambda c, i: [c.call(i)], _tensor, weight=0.5),
     ),
-    mistakes=(
-        step_mistake(
-            "not_cleared",
-            "The gradients of earlier steps are still there when the next are added.",
-            "Set every p.grad to None before loss.backward().",
-            clear=False,
-        ),
-        step_mistake(
-            "cleared_too_late",
-            "The gradients are cleared after loss.backward(): nothing is left to step with.",
-            "First clear, then loss.backward(), then the norm.",
-            clear="too late",
-        ),
-        step_mistake(
-            "group_by_group",
-            "Each group is clipped by its own norm.",
-            "One call of clip_grad_norm, with the parameters of all groups in one list.",
-            clip="by group",
-            report_norm="last group",
-        ),
-        step_mistake(
-            "only_decaying_clipped",
-            "Only the first group is clipped.",
-            "Hand clip_grad_norm the parameters of all groups in one list.",
-            clip="first group",
-            report_norm="first group",
-        ),
-        step_mistake(
-            "no_norm",
-            "The gradients are not clipped, and the norm that it returns is 0.",
-            "Call clip_grad_norm between loss.backward() and the updates, and return its result.",
-            clip=False,
-            report_norm="zero",
-        ),
-        Mistake(
-            "swapped",
-            swapped,
-            "The two results have changed places.",
-            "Return the loss first, then the norm.",
-        ),
-        step_mistake(
-            "not_clipped",
-            "The gradients are not clipped before the update.",
-            "Call clip_grad_norm between loss.backward() and the updates.",
-            clip=False,
-        ),
-        step_mistake(
-            "norm_after",
-            "It returns the norm after clipping.",
-            "Return what clip_grad_norm returns: the norm before.",
-            report_norm="after",
-        ),
-        step_mistake(
-            "loss_after",
-            "It returns the loss after the update.",
-            "Return the loss that gave the gradients; computing it again costs a pass.",
-            report_loss="after",
-        ),
-        step_mistake(
-            "all_decay",
-            "Every parameter decays, the biases too.",
-            'Each group has its own: group["weight_decay"].',
-            decays="all",
-        ),
-        step_mistake(
-            "none_decays",
-            "Nothing decays.",
-            'Hand group["weight_decay"] to adamw_step.',
-            decays="none",
-        ),
-        step_mistake(
-            "forgets",
-            "Every step starts with empty AdamW states.",
-            "Keep one dict for each parameter in `state`: state.setdefault(p, {}).",
-            forget=True,
-        ),
-        step_mistake(
-            "eval_mode",
-            "It trains in evaluation mode: dropout is off.",
-            MODE,
-            mode=False,
-        ),
-        step_mistake(
-            "train_mode",
-            "It puts the model into training mode, also where the caller has turned dropout off.",
-            MODE,
-            mode=True,
-        ),
-        step_mistake(
-            "betas_not_passed",
-            "The betas are not handed to adamw_step.",
-            PASS_ON,
-            betas=(0.9, 0.95),
-        ),
-        step_mistake("eps_not_passed", "The eps is not handed to adamw_step.", PASS_ON, eps=1e-8),
-        step_mistake(
-            "max_norm_not_passed",
-            "The bound max_norm is not used: it clips at 1.",
-            PASS_ON,
-            max_norm=1.0,
-        ),
-    ),
+    mistakes=MISTAKES,
     shortcuts=frozenset({"AdamW", "clip_grad_norm_"}),
     outputs=(
         "the loss of each step",
@@ -218,9 +104,19 @@ TRAIN_STEP = Component(
         "the mode (model.training) afterwards",
     ),
     look={
-        "losses and norms at learning rate 0": "The loss is model.loss(x, y) before the update, the "
-        "norm what clip_grad_norm returns for all parameters together.",
-        "one step": "After clipping, adamw_step for each parameter that has a gradient.",
+        "losses and norms at learning rate 0": "With lr = 0 no parameter moves. The loss is "
+        "model.loss(x, y) before the update, the norm what clip_grad_norm returns for all parameters "
+        "together.",
+        "one step": "After clipping, adamw_step for each parameter that has a gradient, with the lr, "
+        "betas and eps that were handed in and the weight_decay of its group.",
         "a model in evaluation mode": MODE,
+    },
+    raises={
+        "must match": STATES,
+        "does not require grad": "The loss needs its graph: no torch.no_grad() around model.loss.",
+        "leaf Variable": "Leave the update to adamw_step, which does not record it.",
+        "NoneType": "Some p.grad is None: go on to the next parameter, and clear before the loss.",
+        "backward through the graph a second time": "One loss.backward() for each model.loss(x, y).",
+        "Boolean value of Tensor": "`p in list` compares numbers; a dict or id(p) goes by the object.",
     },
 )
