@@ -95,7 +95,8 @@ def example(component: Component, mistake: Mistake) -> Iterator[str]:
     for fixture in component.cases(seed=0):
         trouble = shown_by(component, mistake, fixture.inputs)
         if trouble:
-            on = shown(component.name, fixture.inputs) or fixture.name
+            probed = component.call(fixture.inputs).probe
+            on = fixture.name if probed else shown(component.name, fixture.inputs) or fixture.name
             yield from paragraph(f"For example: {on}", LABEL, "  ")
             yield from paragraph(trouble.evidence or trouble.what, LABEL)
             for line in trouble.picture.lines("with the mistake") if trouble.picture else ():

@@ -200,3 +200,11 @@ def noisy(want, rng):
     if isinstance(want, int) or (isinstance(want, np.ndarray) and want.dtype.kind in "iu"):
         return want + rng.integers(5, 90, np.shape(want))
     return want + rng.uniform(0.3, 0.9, np.shape(want))
+
+
+def test_where_all_is_nan_two_mistakes_are_not_made_up():
+    assert cause(lambda x: value(np.full_like(x, np.nan))) is None
+    nan = Mistake("nan", altered(double_and_add, after=lambda y: y * np.nan), "It is NaN.", "2 x")
+    xs = [np.linspace(1.0, 4.0, 12), np.linspace(-3.0, 2.0, 12)]
+    seen = [Case({"x": x}, Answer(value={"y": x * np.nan}), {"y": 2 * x}) for x in xs]
+    assert cause_of((DOUBLED, nan), seen, Tolerance()) is None

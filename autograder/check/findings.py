@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.check.mistake import Mistake
 from autograder.check.naming import Case, Cause, cause_of
 from autograder.check.parts import Fixture
 from autograder.check.raised import hint
@@ -23,11 +24,16 @@ SHAPES = "shapes and types"
 
 
 def findings(
-    c: Component, fixtures: list[Fixture], answers: list[Answer], rest: list[list[Answer]]
+    c: Component,
+    fixtures: list[Fixture],
+    answers: list[Answer],
+    rest: list[list[Answer]],
+    mistakes: tuple[Mistake, ...],
 ) -> list[Finding]:
-    """`answers`: one for each fixture; `rest`: those of each property."""
+    """`answers`: one for each fixture; `rest`: those of each property; `mistakes`: to search."""
     wanted = [c.expected(f.inputs) for f in fixtures]
-    cause = _cause(c, fixtures, answers, wanted)
+    each = zip(fixtures, answers, wanted)
+    cause = cause_of(mistakes, [Case(f.inputs, a, w) for f, a, w in each], c.tolerance)
     seen = list(zip(fixtures, answers, wanted))
     raised = [_raised(c, f, a, cause) for f, a, _ in seen]
     shaped = [None if r else _shape(c, a, w) for r, (_, a, w) in zip(raised, seen)]
@@ -59,12 +65,6 @@ def findings(
     return found + values
 
 
-def _cause(c: Component, fixtures, answers, wanted) -> Cause | None:
-    each = zip(fixtures, answers, wanted)
-    cases = [Case(f.inputs, answer, want) for f, answer, want in each]
-    return cause_of(c.mistakes, cases, c.tolerance)
-
-
 def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None) -> Trouble | None:
     if not answer.failure:
         return None
@@ -90,7 +90,7 @@ def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Troub
     trouble = c.difference(answer.value, want)
     if trouble is None:
         return None
-    code = shown(c.name, fixture.inputs)
+    code = "" if c.call(fixture.inputs).probe else shown(c.name, fixture.inputs)
     if code and trouble.picture:
         trouble = replace(trouble, code=code)
     elif code:
@@ -148,5 +148,11 @@ def failure(answer: Answer, where: str) -> Trouble:
     line = f"In your code, {f.line}" if f.line else ""
     if f.unwritten and f.function:
         return Trouble(f"{f.function}() still raises NotImplementedError.", line)
-    said = f": {f.message.rstrip('.')}." if f.message else "."
+    said = f": {short(f.message).rstrip('.')}." if f.message else "."
     return Trouble(f"It raises {f.type} {where}{said}", line, hint(f))
+
+
+def short(message: str) -> str:
+    """The first line of a message, and the second where that ends in a colon."""
+    first, *rest = message.splitlines()
+    return f"{first} {rest[0].strip()}" if rest and first.rstrip().endswith(":") else first

@@ -97,6 +97,6 @@ def together(one: Mistake, other: Mistake) -> Mistake | None:
         f"{one.name} + {other.name}",
         both,
         f"Two mistakes. {one.says} And: {other.says}",
-        " And: ".join(dict.fromkeys(look for look in (one.look, other.look) if look)),
+        ". And: ".join(dict.fromkeys(m.look.rstrip(".") for m in (one, other) if m.look)) + ".",
         " ".join(why for why in (one.why, other.why) if why),
     )

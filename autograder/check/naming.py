@@ -14,7 +14,6 @@ from autograder.check.parts import double
 from autograder.judge.compare import Tolerance, close, form, leaves
 from autograder.judge.finding import CLOSE, EXACT
 from autograder.probes import Answer
-from autograder.probes.plain import flat
 
 NEAR = 0.05  # of the way from the right numbers: what a close mistake may leave unexplained
 FEW = 20  # numbers, over all fixtures, that could come close to something by chance
@@ -58,13 +57,20 @@ def cause_of(mistakes: Iterable[Mistake], cases: list[Case], tolerance: Toleranc
     mistakes = tuple(mistakes)
     # The last fixture is the main one and tells most mistakes apart: asked first, it saves time.
     order = cases[::-1]
-    for candidates in (iter(mistakes), pairs(mistakes)):
+    for candidates in (iter(mistakes), pairs(mistakes) if telling(cases) else ()):
         for mistake in candidates:
             if all(case.given_by(mistake, tolerance) for case in order):
                 return Cause(mistake, EXACT)
     sharp = tolerance.rtol + tolerance.atol <= SHARP
     many = sum(fractions(c.want) for c in cases) >= FEW
     return closest(mistakes, cases) if sharp and many else None
+
+
+def telling(cases: list[Case]) -> bool:
+    """Whether some number came that is finite: NaN everywhere has too many causes for two."""
+    return any(
+        np.isfinite(v).any() for c in cases if not c.answer.failure for v in numbers(c.answer.value)
+    )
 
 
 def fractions(value: Any) -> int:
@@ -85,7 +91,16 @@ def agree(got: Any, want: Any, tolerance: Tolerance) -> bool:
 
 
 def finite_all(value: Any) -> bool:
-    return all(np.isfinite(v).all() for v in flat(value) if isinstance(v, (np.ndarray, float)))
+    return all(np.isfinite(v).all() for v in numbers(value))
+
+
+def numbers(value: Any) -> Iterator[Any]:
+    """All arrays and numbers in a result, at any depth."""
+    if isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from numbers(item)
+    elif isinstance(value, (np.ndarray, float, int)):
+        yield value
 
 
 def result(mistake: Mistake, inputs: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from autograder.check.parts import Inputs, Property
 from autograder.check.raised import RESHAPE
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
+from autograder.judge.finding import lower
 from autograder.probes import Answer, Call
 
 SQUEEZE = "squeeze() takes away every axis of size 1: name the one that you mean, squeeze(-1)."
@@ -30,15 +31,17 @@ def property_of(
         (answer,) = answers
         if answer.failure:
             trouble = failure(answer, f"on {name}")
-            at = trouble.look if trouble.look == RESHAPE else look or trouble.look
-            return replace(trouble, look=at)
+            plain = trouble.look == RESHAPE or not answer.failure.of_sizes
+            return replace(trouble, look=(plain and trouble.look) or look or trouble.look)
         changed = make(c, inputs)
         want, answer = c.expected(changed), c.reading(changed, answer)
         if isinstance(answer.value, Trouble):
             return replace(answer.value, look=answer.value.look or look)
         trouble = form(answer.value, want, c.outputs)
         trouble = trouble or difference(answer.value, want, c.tolerance, c.outputs)
-        return replace(trouble, look=look) if trouble else None
+        if trouble is None:
+            return None
+        return replace(trouble, what=f'In the part "{name}": {lower(trouble.what)}', look=look)
 
     return Property(name, calls, verdict, exact=True, **kw)
 

@@ -23,6 +23,11 @@ def sentence(line: str) -> str:
     return line[0].upper() + line[1:]
 
 
+def lower(line: str) -> str:
+    """The inverse, for a sentence that comes to stand behind a colon."""
+    return line[0].lower() + line[1:] if re.match(r"[A-Z][a-z]+ ", line) else line
+
+
 @dataclass(frozen=True)
 class Trouble:
     """What is wrong, the evidence for it, and where to look; a line each."""

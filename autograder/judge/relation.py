@@ -15,10 +15,10 @@ def relation(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
     if want.size < ENOUGH:
         return ""
     if not (np.isfinite(got).all() and np.isfinite(want).all()):
-        return _located(wrong)
+        return _located(wrong, want)
     tests = (_factor, _offset, _transposed, _order, _row_factors, _row_offsets)
     said = next((s for t in tests if (s := t(got, want))), "")
-    return said or _located(wrong) or _small(got, want)
+    return said or _located(wrong, want) or _small(got, want)
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -35,6 +35,8 @@ def _factor(got: np.ndarray, want: np.ndarray) -> str:
         return ""
     factor = float((got * want).sum() / (want * want).sum())
     if factor == 0 or not _same(got, factor * want):
+        return ""
+    if abs(factor - 1) <= NEAR:  # a constant that is slightly off
         return ""
     if abs(factor + 1) <= EXACT:
         return "Every entry has the opposite sign."
@@ -102,8 +104,8 @@ def _row_offsets(got: np.ndarray, want: np.ndarray) -> str:
     return f"Each row is off by a constant of its own: {few}, …"
 
 
-def _located(wrong: np.ndarray) -> str:
-    """All that differs lies in some rows or columns, and the others are right."""
+def _located(wrong: np.ndarray, want: np.ndarray) -> str:
+    """All that differs lies in some rows or columns, and the others are right; not by being 0."""
     for axis in range(-1, -max(wrong.ndim, 1) - 1, -1):
         n = wrong.shape[axis]
         where = np.flatnonzero(np.moveaxis(wrong, axis, 0).reshape(n, -1).any(1))
@@ -117,6 +119,8 @@ def _located(wrong: np.ndarray) -> str:
             return f"Only {one} {where[0]}{along} differs; the other {many} are right."
         if len(where) == n - 1:
             (left,) = set(range(n)) - set(where.tolist())
+            if not np.take(want, left, axis).any():
+                return ""
             return f"Only {one} {left}{along} is right; the other {many} differ."
         if (np.diff(where) == 1).all() and where[-1] == n - 1:
             return f"From {one} {where[0]} on they differ{along}; before it they are right."

@@ -62,6 +62,11 @@ class Failure:
         return name in self.kinds
 
     @property
+    def of_sizes(self) -> bool:
+        """Whether it is of a kind that comes of shapes and indices, not of names and signatures."""
+        return any(map(self.is_a, ("RuntimeError", "IndexError", "ValueError")))
+
+    @property
     def unwritten(self) -> bool:
         """Whether it is the line of a stub. PyTorch raises a NotImplementedError of its own too,
         for what it cannot do with a dtype or on a device."""
