@@ -16,6 +16,31 @@ def softmax_in_float64(x, dim=-1):
     return (e / e.sum(dim, keepdim=True)).to(x.dtype)
 
 
+def softmax_in_one_pass(x, dim=-1):
+    """Slice after slice along dim, with the maximum and the sum as they are so far."""
+    slices = x.unbind(dim)
+    most, total = slices[0], torch.ones_like(slices[0])
+    for s in slices[1:]:
+        higher = torch.maximum(most, s)
+        total = total * torch.exp(most - higher) + torch.exp(s - higher)
+        most = higher
+    return torch.stack([torch.exp(s - most) / total for s in slices], dim)
+
+
+def softmax_on_the_last_axis(x, dim=-1):
+    """The axis is moved to the end, and back."""
+    moved = torch.movedim(x, dim, -1)
+    rows = moved.reshape(-1, moved.shape[-1]).clone()
+    rows -= rows.max(1).values[:, None]
+    rows.exp_()
+    rows = rows.div(rows @ torch.ones_like(rows[0])[:, None])
+    return rows.view(moved.shape).movedim(-1, dim)
+
+
+def softmax_by_library(x, dim=-1):
+    return F.log_softmax(x, dim).exp()
+
+
 def softmax_overflows(x, dim=-1):
     return x.exp() / x.exp().sum(dim, keepdim=True)
 
@@ -65,6 +90,28 @@ def mask_by_loops(T, device=None):
     return mask
 
 
+def mask_by_logarithm(T, device=None):
+    return torch.ones((T, T), device=device).tril_().log()
+
+
+def mask_by_filling(T, device=None):
+    allowed = torch.tril(torch.ones(T, T, device=device, dtype=torch.bool))
+    return torch.zeros(T, T, device=device).masked_fill_(~allowed, float("-inf"))
+
+
+def mask_by_indices(T, device=None):
+    rows, columns = torch.triu_indices(T, T, offset=1, device=device)
+    mask = torch.zeros(T * T, device=device)
+    mask[rows * T + columns] = -torch.inf
+    return mask.reshape(T, T)
+
+
+def mask_by_rows(T, device=None):
+    """Row t: t + 1 zeros, then -inf."""
+    endless = torch.tensor([0.0] * T + [-math.inf] * T, device=device)
+    return torch.stack([endless[T - 1 - t : 2 * T - 1 - t] for t in range(T)])
+
+
 def mask_of_ones(T, device=None):
     return torch.ones(T, T).tril()
 
@@ -108,6 +155,54 @@ def attention_masked_after_and_renormalised(Q, K, V, mask=None, dropout=0.0):
         A = A / A.sum(-1, keepdim=True)
     kept = torch.rand_like(A) >= dropout
     return A * kept / (1 - dropout) @ V, A
+
+
+def attention_in_loops(Q, K, V, mask=None, dropout=0.0):
+    """One matrix of the batch after the other, in float64."""
+    lead = Q.shape[:-2]
+    flat = (X.reshape(-1, *X.shape[-2:]).double() for X in (Q, K, V))
+    outputs, weights = [], []
+    for q, k, v in zip(*flat):
+        s = torch.empty(len(q), len(k), dtype=q.dtype, device=q.device)
+        s = torch.addmm(s, q, k.T, beta=0, alpha=1 / math.sqrt(q.shape[1]))
+        if mask is not None:
+            s = torch.where(mask == 0, s, -math.inf)
+        a = (s - s.logsumexp(1, keepdim=True)).exp()
+        weights.append(a)
+        keep = torch.bernoulli(torch.full_like(a, 1 - dropout))
+        outputs.append((a * keep / (1 - dropout)) @ v)
+    return tuple(torch.stack(X).view(*lead, *X[0].shape).to(Q.dtype) for X in (outputs, weights))
+
+
+def attention_by_keys(Q, K, V, mask=None, dropout=0.0):
+    """The scores of one key at a time, a column each."""
+    q = Q / torch.tensor(Q.size(-1), dtype=Q.dtype, device=Q.device).sqrt()
+    columns = [(q * K.narrow(-2, s, 1)).sum(-1) for s in range(K.size(-2))]
+    scores = torch.stack(columns, -1)
+    if mask is not None:
+        scores += mask
+    weights = nn.functional.softmax(scores, dim=-1)
+    mixed = nn.Dropout(p=dropout)(weights).matmul(V)
+    return mixed, weights
+
+
+def attention_by_library(Q, K, V, mask=None, dropout=0.0):
+    """The output by the library's function, the weights as the output for V = 1."""
+    one = torch.eye(K.shape[-2], dtype=K.dtype, device=K.device).expand(*K.shape[:-1], -1)
+    A = F.scaled_dot_product_attention(Q, K, one, mask)
+    return F.scaled_dot_product_attention(Q, K, V, mask, dropout_p=dropout), A
+
+
+class Attention(nn.Module):
+    """As a module that is called."""
+
+    def forward(self, Q, K, V, mask=None, dropout=0.0):
+        S = torch.matmul(Q, K.mT).div(Q.shape[-1] ** 0.5)
+        A = (S + (torch.zeros_like(S) if mask is None else mask)).softmax(-1)
+        return self.drop(A, dropout) @ V, A
+
+    def drop(self, A, rate):
+        return A * (torch.rand_like(A) >= rate) / (1 - rate) if rate else A
 
 
 def attention_without_weights(Q, K, V, mask=None, dropout=0.0):
@@ -241,6 +336,35 @@ class HeadByPrefixes(Head):
         return torch.stack(rows, -2)
 
 
+class HeadInOneProduct(nn.Module):
+    """All three projections in one product; each parameter written out."""
+
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.W_Q = nn.Parameter(torch.empty(d_model, d_k))
+        self.W_K = nn.Parameter(torch.empty(d_model, d_k))
+        self.W_V = nn.Parameter(torch.empty(d_model, d_k))
+        self.b_Q = nn.Parameter(torch.zeros(d_k))
+        self.b_K = nn.Parameter(torch.zeros(d_k))
+        self.b_V = nn.Parameter(torch.zeros(d_k))
+        for W in (self.W_Q, self.W_K, self.W_V):
+            nn.init.normal_(W, std=0.02)
+
+    def forward(self, x):
+        W = torch.cat((self.W_Q, self.W_K, self.W_V), dim=1)
+        b = torch.cat((self.b_Q, self.b_K, self.b_V))
+        Q, K, V = torch.chunk(F.linear(x, W.T, b), 3, dim=-1)
+        output, _ = attention_by_keys(Q, K, V, mask_by_filling(x.shape[-2], x.device))
+        return output
+
+
+class HeadByLibrary(Head):
+    def forward(self, x):
+        if x.ndim == 2:
+            return self.forward(x[None])[0]
+        return F.scaled_dot_product_attention(*self.project(x), is_causal=True)
+
+
 class HeadWithPlainTensors(Head):
     def __init__(self, d_model, d_k):
         nn.Module.__init__(self)
@@ -358,6 +482,33 @@ class HeadWithRandomBiases(HeadByFill):
             setattr(self, f"b_{n}", nn.Parameter(torch.randn(d_k) * 0.02))
 
 
+def variance_by_trace(d_k, n=10_000, scaled=True):
+    """Many small batches; E[s^2] - E[s]^2."""
+    first = second = 0.0
+    for part in torch.arange(n).split(1000):
+        q, k = torch.randn(2, len(part), d_k)
+        scores = torch.einsum("nd,nd->n", q, k).double()
+        first += scores.sum().item() / n
+        second += scores.square().sum().item() / n
+    return (second - first**2) / d_k**scaled
+
+
+def variance_of_scaled_queries(d_k, n=10_000, scaled=True):
+    q = torch.normal(0.0, 1.0, size=(d_k, n))
+    k = torch.empty(d_k, n).normal_()
+    scale = math.sqrt(d_k) if scaled else 1.0
+    return torch.std((q / scale * k).sum(0), correction=0).pow(2).item()
+
+
+def variance_by_distribution(d_k, n=10_000, scaled=True):
+    normal = torch.distributions.Normal(0, 1)
+    q, k = normal.sample((n, d_k)), normal.sample((n, d_k))
+    scores = F.linear(q, k[:1]) * 0 + (q[:, None] @ k[..., None])[..., 0]
+    if scaled:
+        scores /= d_k**0.5
+    return float(torch.var(scores, dim=None))
+
+
 def variance_by_formula(d_k, n=10_000, scaled=True):
     return 1.0 if scaled else float(d_k)
 
@@ -390,16 +541,56 @@ def variance_by_loop(d_k, n=10_000, scaled=True):
     return torch.var(total).item() / (d_k if scaled else 1)
 
 
+def variance_as_tensor(d_k, n=10_000, scaled=True):
+    scores = (torch.randn(n, d_k) * torch.randn(n, d_k)).sum(-1)
+    return (scores / math.sqrt(d_k) if scaled else scores).var()
+
+
 def variance_as_tensor_of_all(d_k, n=10_000, scaled=True):
     return torch.randn(n, d_k).var(0)
 
 
 RIGHT = {
-    "softmax": [softmax_by_logsumexp, softmax_in_float64, softmax_by_true_elements],
-    "causal_mask": [mask_by_comparison, mask_by_loops],
-    "attention": [attention_by_einsum, attention_by_rows, attention_masked_after_and_renormalised],
-    "AttentionHead": [HeadByFill, HeadByPrefixes, HeadByTrueElements, HeadWithBuffer],
-    "score_variance": [variance_by_matrix_product, variance_by_loop],
+    "softmax": [
+        softmax_by_logsumexp,
+        softmax_in_float64,
+        softmax_by_true_elements,
+        softmax_in_one_pass,
+        softmax_on_the_last_axis,
+        softmax_by_library,
+    ],
+    "causal_mask": [
+        mask_by_comparison,
+        mask_by_loops,
+        mask_by_logarithm,
+        mask_by_filling,
+        mask_by_indices,
+        mask_by_rows,
+    ],
+    "attention": [
+        attention_by_einsum,
+        attention_by_rows,
+        attention_masked_after_and_renormalised,
+        attention_in_loops,
+        attention_by_keys,
+        attention_by_library,
+        Attention(),
+    ],
+    "AttentionHead": [
+        HeadByFill,
+        HeadByPrefixes,
+        HeadByTrueElements,
+        HeadWithBuffer,
+        HeadInOneProduct,
+        HeadByLibrary,
+    ],
+    "score_variance": [
+        variance_by_matrix_product,
+        variance_by_loop,
+        variance_by_trace,
+        variance_of_scaled_queries,
+        variance_by_distribution,
+    ],
 }
 
 WRONG = {
@@ -453,6 +644,7 @@ WRONG = {
     },
     "score_variance": {
         "not a number": variance_as_tensor_of_all,
+        "a tensor without axes": variance_as_tensor,
         "the formula": variance_by_formula,
         "always the same draw": variance_of_one_draw,
         "products_not_summed": variance_of_products,

@@ -2,64 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.findings import failure
-from autograder.check.mistake import Mistake
-from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
-from autograder.check.generation.sampling import FREQUENCIES, MANY, outside
+from autograder.check.findings import failure
+from autograder.check.generation.continuing_mistakes import (
+    COUNT,
+    CROP,
+    HAND_ON,
+    MISTAKES,
+    continued,
+)
+from autograder.check.generation.sampling import outside
+from autograder.check.mode import parts_restored
+from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.properties import unchanged
+from autograder.check.randomness import generator_decides, same
 from autograder.check.tensors import any_device
 from autograder.check.varied import SQUEEZE, property_of
-from autograder.check.mode import parts_restored
-from autograder.check.randomness import generator_decides, same
 from autograder.judge import Trouble
-from autograder.oracle import generation as oracle
+from autograder.judge.compare import Tolerance
 from autograder.probes import Call
 from autograder.probes.plain import Seed
+
+MANY = 10_000  # continuations: a frequency has a deviation of at most 0.005
+FREQUENCIES = Tolerance(0.0, 0.03)
+
+# Probabilities of the next token, in some order.
+SPREAD = (0.57, 0.15, 0.12, 0.09, 0.07)
+EVEN = (0.36, 0.24, 0.20, 0.12, 0.08)
+NARROW = (0.995, 0.0014, 0.0013, 0.0012, 0.0011)
+FAR_APART = np.float32(1e6)  # between logits: chance has no part in it, at temperature 1 either
 
 
 def generate_fixtures(rng):
     V, B = choice(rng, (7, 2), (8, 3), (9, 2))
 
-    def case(n_positions, T, new, training=False):
-        table = normal(rng, n_positions, V, V)
-        prompt = rng.integers(0, V, (B, T))
-        return {
-            "table": table,
-            "other": table[:, ::-1].copy(),
-            "training": training,
-            "prompt": prompt,
-            "new": new,
-            "temperature": 0,
-            "top_k": None,
-            "top_p": None,
-            "use_cache": True,
-            "generator": None,
-            "n": 1,
-        }
+    def greedy(n_positions, T, new, training=False):
+        growth = 1.4 ** np.arange(n_positions, dtype=np.float32)  # so that the newest tell most
+        table = FAR_APART * growth[:, None, None] * normal(rng, n_positions, V, V)
+        inputs = {"table": table, "other": -table, "training": training}
+        inputs |= {"prompt": rng.integers(0, V, (B, T)), "new": new, "temperature": 0}
+        return inputs | {"top_k": None, "top_p": None, "use_cache": True, "generator": None, "n": 1}
 
-    def sampling():
-        # After the prompt (0, 1, 2) the next token has the probabilities NEXT in some order, and so
-        # has the one after it, in an order for each choice of the first.
-        NEXT, tau = np.array([0.57, 0.15, 0.12, 0.09, 0.07]), 0.5
-        first, *second = (tau * np.log(rng.permutation(NEXT)) for _ in range(6))
-        table = rng.standard_normal((5, 5, 5))
+    def sampled(probabilities, temperature, top_k=None, top_p=None):
+        # After the prompt (0, 1, 2) the next token has the probabilities in some order, and so has
+        # the one after it, in an order for each choice of the first.
+        first, *second = (temperature * np.log(rng.permutation(probabilities)) for _ in range(6))
+        table = 0.2 * rng.standard_normal((5, 5, 5))
         table[2, 2] = first - table[0, 0] - table[1, 1]
         table[3] = second - first
         inputs = {"table": table.astype(np.float32), "other": table[::-1].astype(np.float32)}
         inputs |= {"training": False, "prompt": np.array([[0, 1, 2]]), "new": 2}
-        inputs |= {"temperature": tau, "top_k": 4, "top_p": 0.75, "use_cache": True}
+        inputs |= {"temperature": temperature, "top_k": top_k, "top_p": top_p, "use_cache": True}
         return inputs | {"generator": Seed(int(rng.integers(1, 10**6))), "n": MANY}
 
     return [
-        Fixture("greedy, with all in view", case(6, 3, 4)),
-        Fixture("greedy, from a model in training mode", case(7, 4, 4, training=True), weight=1.5),
-        Fixture("greedy, past n_positions", case(5, 3, 6)),
-        Fixture("a prompt longer than n_positions", case(4, 7, 3), weight=1.0),
-        Fixture("sampled", sampling(), weight=2.0),
+        Fixture("greedy, with all in view", greedy(6, 3, 4)),
+        Fixture(
+            "greedy, from a model in training mode", greedy(7, 4, 4, training=True), weight=1.5
+        ),
+        Fixture("greedy, past n_positions", greedy(5, 3, 6)),
+        Fixture("a prompt longer than n_positions", greedy(4, 7, 3), weight=1.0),
+        Fixture("sampled, at temperature 0.1", sampled(NARROW, 0.1), weight=0.5),
+        Fixture("sampled, with top_k = 1", sampled(SPREAD, 1.0, top_k=1), weight=0.5),
+        Fixture("sampled, with top_p = 0.3", sampled(SPREAD, 1.0, top_p=0.3), weight=0.5),
+        Fixture("sampled, with all three", sampled(EVEN, 0.5, 4, 0.62), weight=1.0),
     ]
 
 
@@ -80,46 +91,20 @@ def read_ids(inputs: Inputs, value):
     prompt, new, n = inputs["prompt"], inputs["new"], inputs["n"]
     (B, T), V = prompt.shape, inputs["table"].shape[-1]
     if n == 1 or not isinstance(ids, np.ndarray):
-        return ids, mode
+        return ids, mode, None
+    count = np.zeros((V,) * new)
     if ids.shape != (B * n, T + new):
-        return np.zeros(ids.shape), mode
+        return np.zeros(ids.shape, int), mode, count
     if not (ids[:, :T] == prompt).all():
-        return Trouble("The result does not begin with the prompt.", look="Append to ids.")
-    trouble = outside(ids, V)
+        return Trouble(
+            "The result does not begin with the prompt.",
+            look="torch.cat([ids, new[:, None]], dim=1).",
+        )
+    trouble = outside(ids, V, "Each column after the prompt holds what sample_next drew.")
     if trouble:
         return trouble
-    number = ids[:, T:] @ V ** np.arange(new)[::-1]
-    return np.bincount(number.astype(int), minlength=V**new) / n, mode
-
-
-def continued(
-    table, other, training, prompt, new, temperature, top_k, top_p, use_cache, generator, n, **how
-):
-    """What a right `generate` gives, or, with switches, one with a mistake."""
-    mode = how.pop("mode", training)
-    table = other if how.pop("dropout", False) and training else table
-    made, keep = how.pop("made", new), how.pop("keep", "all")
-    if n == 1:
-        return oracle.greedy(table, prompt, made, keep=keep, **how), mode
-    T = prompt.shape[1]
-    width = {"all": T + made, "new": made, "seen": min(T + made, len(table) + 1)}[keep]
-    if width != T + new:
-        return np.zeros((len(prompt) * n, width)), mode
-    draw = lambda logits: oracle.next_distribution(logits, temperature, top_k, top_p)  # noqa: E731
-    return oracle.joint(table, prompt, new, draw, **how), mode
-
-
-def mistake(name, says, look="", **switches):
-    return Mistake(name, lambda **inputs: continued(**inputs | switches), says, look)
-
-
-def sampled_only(name, says, look="", **changes):
-    """A mistake that greedy decoding does not show."""
-
-    def wrong(**inputs):
-        return continued(**inputs | (changes if inputs["n"] > 1 else {}))
-
-    return Mistake(name, wrong, says, look)
+    np.add.at(count, tuple(ids[:, T:].astype(int).T), 1)
+    return np.zeros(ids.shape, ids.dtype), mode, count / n
 
 
 def _cold(c, inputs):
@@ -140,6 +125,15 @@ def _cold_verdict(c, inputs, answers):
     return None
 
 
+def _three(inputs):
+    """Three rows, of which nothing is counted."""
+    return inputs | {"prompt": inputs["prompt"].repeat(3, axis=0), "n": 1}
+
+
+def _few(c, inputs):
+    return [c.call(inputs | {"n": 30})]
+
+
 def _recorded(c, inputs, answers):
     _, _, log, _ = answers[0].value
     if any(grad for _, _, grad in log):
@@ -151,9 +145,7 @@ def _recorded(c, inputs, answers):
     return None
 
 
-CROP = "Hand the model ids[:, -n_positions:], and append to the whole ids."
-RESTORE = "Remember model.training at the start, and hand it to model.train(...) at the end."
-COUNT = "The result has T + max_new_tokens columns."
+SAMPLED = ("at temperature 0.1", "with top_k = 1", "with top_p = 0.3", "with all three")
 GENERATE = Component(
     "generate",
     generate_fixtures,
@@ -169,7 +161,7 @@ GENERATE = Component(
             weight=0.5,
         ),
         property_of(
-            lambda c, i: i | {"new": 0},
+            lambda c, i: i | {"new": 0, "n": 1},
             "no new tokens",
             "With max_new_tokens = 0 the prompt comes back.",
             weight=0.5,
@@ -180,102 +172,37 @@ GENERATE = Component(
             SQUEEZE,
             weight=0.5,
         ),
-        parts_restored({"training": True, "temperature": 0, "n": 1}),
-        Property(
-            any_device.name,
-            lambda c, i: any_device.calls(c, i | {"n": 30}),
-            any_device.verdict,
-            weight=0.5,
+        parts_restored({"training": True, "temperature": 0, "n": 3}),
+        replace(
+            any_device,
+            calls=lambda c, i: any_device.calls(c, _three(i)),
+            verdict=lambda c, i, answers: any_device.verdict(c, _three(i), answers),
         ),
         Property("temperature 0 leaves nothing to chance", _cold, _cold_verdict, weight=0.5),
-        Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
+        Property("no gradients are recorded", _few, _recorded, weight=0.5),
         generator_decides(n=30),
-        unchanged,
+        replace(unchanged, calls=_few),
     ),
-    mistakes=(
-        mistake(
-            "first_position",
-            "It uses the logits of the first position.",
-            "The next token comes from the last position: logits[:, -1].",
-            row=0,
-        ),
-        mistake(
-            "not_cropped",
-            "Past n_positions it hands the model more tokens than it has positions.",
-            CROP,
-            crop="all",
-        ),
-        mistake(
-            "first_tokens_seen",
-            "Past n_positions the model sees the first tokens, not the last.",
-            CROP,
-            crop="first",
-        ),
-        mistake(
-            "cropped_too_short", "The model sees one token less than n_positions.", CROP, shorter=1
-        ),
-        mistake(
-            "newest_only",
-            "The model sees the newest token alone.",
-            "Without a cache it needs all that it has room for.",
-            crop="newest",
-        ),
-        mistake(
-            "prompt_lost",
-            "What the model no longer sees is lost from the result.",
-            CROP,
-            keep="seen",
-        ),
-        mistake("new_only", "It returns the new tokens without the prompt.", COUNT, keep="new"),
-        Mistake(
-            "one_short",
-            lambda **inputs: continued(**inputs, made=inputs["new"] - 1),
-            "It makes one token too few.",
-            COUNT,
-        ),
-        Mistake(
-            "one_too_many",
-            lambda **inputs: continued(**inputs, made=inputs["new"] + 1),
-            "It makes one token too many.",
-            COUNT,
-        ),
-        mistake(
-            "one_pass_only",
-            "It runs the model once and draws every token from the same logits.",
-            "Run the model again after each token.",
-            once=True,
-        ),
-        mistake(
-            "dropout_on",
-            "Dropout stays on: the model is not put into evaluation mode.",
-            "First model.eval(), and at the end the old mode again.",
-            dropout=True,
-        ),
-        mistake("stays_in_eval", "The model stays in evaluation mode.", RESTORE, mode=False),
-        mistake(
-            "always_train_after",
-            "It puts the model into training mode, even if it was not in it before.",
-            RESTORE,
-            mode=True,
-        ),
-        sampled_only(
-            "always_greedy",
-            "It always takes the largest logit.",
-            "Let sample_next choose, with temperature, top_k and top_p.",
-            temperature=0,
-        ),
-        sampled_only(
-            "top_k_not_passed", "The argument top_k is not handed to sample_next.", top_k=None
-        ),
-        sampled_only(
-            "top_p_not_passed", "The argument top_p is not handed to sample_next.", top_p=None
-        ),
-    ),
-    outputs=("the result", "the mode (model.training) afterwards"),
+    mistakes=MISTAKES,
+    outputs=("the result", "model.training afterwards", "how often each continuation came"),
     tolerance=FREQUENCIES,
     look={
+        "shapes and types": COUNT,
+        "greedy, with all in view": "In each round: the model sees ids, logits[:, -1] are those of "
+        "the last position, and sample_next makes an id of each row.",
+        "greedy, from a model in training mode": "model.eval() before the first pass; at the end the "
+        "mode that it was found in.",
         "greedy, past n_positions": CROP,
         "a prompt longer than n_positions": CROP,
-        "sampled": "The frequencies of the continuations, in order of their ids.",
+    }
+    | {f"sampled, {how}": HAND_ON for how in SAMPLED},
+    raises={
+        "the model takes 1 to": CROP,
+        "same number of dimensions": "To append: logits[:, -1] are (B, V), the ids of sample_next "
+        "(B), and new[:, None] a column, (B, 1).",
+        "except in dimension": "torch.cat([ids, new[:, None]], dim=1) appends a column of B ids, one "
+        "for each row: logits[:, -1] are (B, V).",
+        "slice indices": HAND_ON + ", in this order.",
+        "positional argument": HAND_ON + ": use_cache is not for it.",
     },
 )

@@ -111,6 +111,9 @@ def power_of_d_k(power):
     return lambda Q: Q.shape[-1] ** power
 
 
+FORMULA = (
+    "S = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1]), A = softmax(S) along dim=-1, A @ V."
+)
 ATTENTION = Component(
     "attention",
     attention_fixtures,
@@ -178,12 +181,86 @@ ATTENTION = Component(
             "has learnt little else.",
         ),
         Mistake(
+            "mask_always",
+            altered(oracle.attention, mask_when="always"),
+            "It hides the later positions even where mask is None.",
+            "S = S + mask only if mask is not None. The caller decides what is hidden: make no mask "
+            "here.",
+            "Without a mask every query may see every key, as when one text looks at another: here "
+            "the first query would see the first key alone.",
+        ),
+        Mistake(
             "swapped",
             altered(oracle.attention, swap=True),
             "Q and K have changed places.",
             "Row t of S belongs to query t: Q @ K^T.",
-            "S is transposed: position t is weighted by what the others look for, not by what it "
+            "S is transposed: position t weighs the others by what they look for, not by what it "
             "looks for itself.",
+        ),
+        Mistake(
+            "viewed_not_transposed",
+            altered(oracle.attention, transpose=False),
+            "K is reshaped to (d_k, S) instead of transposed: its numbers are read row by row.",
+            "K.transpose(-2, -1): view and reshape keep the order in memory.",
+            "A column of it holds pieces of several keys, so a score says nothing about any one of "
+            "them. The shapes are right, and no error tells.",
+        ),
+        Mistake(
+            "scaled_after_softmax",
+            altered(oracle.attention, scale_when="after"),
+            "The weights are divided by sqrt(d_k) after the softmax, not the scores before it.",
+            "softmax(Q @ K^T / math.sqrt(d_k) + mask): the division belongs inside.",
+            "Rows sum to 1 / sqrt(d_k), at width 64 to 1/8, and the softmax gets the large scores "
+            "that the division was to tame.",
+        ),
+        Mistake(
+            "no_softmax",
+            altered(oracle.attention, softmax_dim=None),
+            "There is no softmax: the scores themselves are the weights.",
+            "A = softmax(S), then A @ V.",
+            "Scores may be negative and sum to anything, so the output is no average; and the -inf "
+            "of a mask makes it infinite or NaN.",
+        ),
+        Mistake(
+            "softmax_over_batch",
+            altered(oracle.attention, softmax_dim=0),
+            "The softmax runs over the first axis, the batch.",
+            "Count from the end: dim=-1 is the axis of the keys, however many axes stand before it.",
+            "The texts of a batch compete for the same weights: what one gets depends on the others.",
+        ),
+        Mistake(
+            "mask_multiplied",
+            altered(oracle.attention, mask_when="multiplied"),
+            "The scores are multiplied by the mask.",
+            "S = S + mask: 0 leaves a score as it is, -inf takes it out.",
+            "Times 0 every allowed score is 0, and a negative score times -inf is +inf: the row "
+            "becomes NaN.",
+        ),
+        Mistake(
+            "zeros_hidden",
+            altered(oracle.attention, hides_zeros=-np.inf),
+            "It hides the keys where the mask is 0; here 0 means that a key may be seen.",
+            "S = S + mask. Where masks are 1 and 0 one writes masked_fill(mask == 0, -inf): not "
+            "here.",
+            "Each position sees the future alone. The last one sees nothing: its row is all -inf, "
+            "and its softmax NaN.",
+        ),
+        Mistake(
+            "zeros_hidden_1e9",
+            altered(oracle.attention, hides_zeros=-1e9),
+            "It sets the scores to -1e9 where the mask is 0; here 0 means that a key may be seen.",
+            "S = S + mask. Where masks are 1 and 0 one writes masked_fill(mask == 0, -1e9): not "
+            "here.",
+            "Each position sees the future alone: training looks splendid, and the text that comes "
+            "out is noise.",
+        ),
+        Mistake(
+            "scores_returned",
+            altered(oracle.attention, returns="scores"),
+            "The second value that it returns is S, the scores, not A, the weights.",
+            "return A @ V, A",
+            "The heat map below would show numbers of either sign, whose rows do not sum to 1: "
+            "how the attention is spent cannot be read from it.",
         ),
     ),
     needs=("softmax", "causal_mask"),
@@ -193,6 +270,22 @@ ATTENTION = Component(
         "Q": np.float32([[1, 0], [0, 2], [1, 1]]),
         "K": np.float32([[1, 0], [0, 1], [2, 1]]),
         "V": np.float32([[1], [2], [3]]),
+    },
+    look={
+        "shapes and types": "return A @ V, A: first the output (..., T, d_v), then the weights "
+        "(..., T, S).",
+        "a small example": FORMULA,
+        "one key": "One key has the weight 1, whatever its score: the output is V in every row.",
+        "no mask": FORMULA,
+        "causal mask": "S = S + mask, before the softmax.",
+    },
+    raises={
+        "NoneType": "The mask may be None: S = S + mask only if it is not.",
+        "boolean mask": "The mask holds 0 and -inf and is added: S = S + mask.",
+        "must match the size": "K.transpose(-2, -1) swaps the last two axes; .T turns all of them "
+        "round. The mask is (T, S), as the last two axes of S.",
+        "xpected size for first two dimensions": "S = Q @ K.transpose(-2, -1) is (..., T, S), and "
+        "A @ V needs no transpose.",
     },
     outputs=("the output", "the weights"),
     arise=(1, 0),

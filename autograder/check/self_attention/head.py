@@ -45,10 +45,16 @@ def _renamed(**names):
     )
 
 
-def _without_biases(inputs):
-    return {"state": {k: v * (k[0] == "W") for k, v in inputs["state"].items()}}
+def _without(*names):
+    """Parameters that count as 0."""
+    return altered(
+        _head, before=lambda i: {"state": {k: v * (k not in names) for k, v in i["state"].items()}}
+    )
 
 
+POSITIONS = (
+    "causal_mask(x.shape[-2], x.device): T is the number of positions, the last axis but one."
+)
 ATTENTION_HEAD = Component(
     "AttentionHead",
     head_fixtures,
@@ -76,11 +82,35 @@ ATTENTION_HEAD = Component(
         ),
         Mistake(
             "no_bias",
-            altered(_head, before=_without_biases),
+            _without("b_Q", "b_K", "b_V"),
             "The biases are not added.",
             "Q = x W_Q + b_Q, and so for K and V.",
             "They start at 0, so an untrained model does not show it. GPT-2's trained biases are "
             "not 0, and its weights would give other logits here.",
+        ),
+        Mistake(
+            "no_b_Q",
+            _without("b_Q"),
+            "b_Q is not added to the queries.",
+            "Q = x @ self.W_Q + self.b_Q",
+            "It is what every position looks for, whatever stands there. It starts at 0, so only a "
+            "trained model shows that it is missing.",
+        ),
+        Mistake(
+            "no_b_V",
+            _without("b_V"),
+            "b_V is not added to the values.",
+            "V = x @ self.W_V + self.b_V",
+            "The weights of a row sum to 1, so b_V is added to each output as it is. It starts at "
+            "0, so only a trained model shows that it is missing.",
+        ),
+        Mistake(
+            "scaled_twice",
+            altered(_head, scale=lambda d, d_k: 1 / d_k),
+            "The scores are divided by sqrt(d_k) twice: here, and in attention.",
+            "Hand Q and K to attention as they are.",
+            "Together that is a division by d_k: at width 64 the scores have a deviation of 1/8, and "
+            "every position weighs nearly alike.",
         ),
         Mistake(
             "scaled_by_d_model",
@@ -113,6 +143,37 @@ ATTENTION_HEAD = Component(
             "What a token is found by and what it then says become the same thing.",
         ),
         Mistake(
+            "v_is_q",
+            _renamed(W_V="W_Q", b_V="b_Q"),
+            "The values are computed with W_Q: W_V is not used.",
+            "V = x @ self.W_V + self.b_V",
+            "What a token looks for and what it says to the others become the same thing.",
+        ),
+        Mistake(
+            "k_v_swapped",
+            _renamed(W_K="W_V", b_K="b_V", W_V="W_K", b_V="b_K"),
+            "W_K and W_V have changed places.",
+            "attention(Q, K, V, mask), with K from W_K and V from W_V.",
+            "A model that you train yourself learns the roles the other way round and is as good. "
+            "One with GPT-2's weights computes other outputs.",
+        ),
+        Mistake(
+            "W_K_for_W_V",
+            _renamed(W_V="W_K"),
+            "The values are computed with W_K, though with b_V: W_V is not used.",
+            "V = x @ self.W_V + self.b_V",
+            "What a token is found by and what it then says become the same thing, and W_V gets no "
+            "gradient.",
+        ),
+        Mistake(
+            "b_K_for_b_V",
+            _renamed(b_V="b_K"),
+            "The values are computed with b_K in place of b_V.",
+            "V = x @ self.W_V + self.b_V",
+            "b_V gets no gradient, and GPT-2's weights would give other outputs. Both start at 0, so "
+            "an untrained model does not show it.",
+        ),
+        Mistake(
             "q_k_swapped",
             _renamed(W_K="W_Q", b_K="b_Q", W_Q="W_K", b_Q="b_K"),
             "W_Q and W_K have changed places.",
@@ -122,5 +183,17 @@ ATTENTION_HEAD = Component(
         ),
     ),
     needs=("softmax", "causal_mask", "attention"),
+    look={
+        "shapes and types": "The output alone, (..., T, d_k): attention returns it and the weights.",
+        "one position (only V matters)": "With one position the weight is 1 and the output is V: "
+        "x @ self.W_V + self.b_V.",
+        "all biases zero": "Q = x @ self.W_Q + self.b_Q, K and V likewise from theirs, then "
+        "attention(Q, K, V, causal_mask(T, x.device)).",
+        "the whole head": "Q, K and V have a weight and a bias each, of their own.",
+    },
+    raises={
+        "broadcast shape": POSITIONS,
+        "must match the size": POSITIONS,
+    },
     shortcuts=frozenset({"scaled_dot_product_attention", "MultiheadAttention"}),
 )

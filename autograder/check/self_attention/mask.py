@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -112,6 +113,59 @@ CAUSAL_MASK = Component(
             "falls, suddenly and for the wrong reason.",
         ),
         Mistake(
+            "smallest_float_fill",
+            altered(MASK, fill=float(np.finfo(np.float32).min)),
+            "It fills with the smallest float32 instead of -inf.",
+            "Use -math.inf, as in torch.full((T, T), -math.inf).",
+            "Two such masks added, one for padding and one for the future, overflow to -inf after "
+            "all; half precision cannot hold the number. -inf is exact in every type.",
+        ),
+        Mistake(
+            "plus_infinity",
+            altered(MASK, fill=math.inf),
+            "It fills with +inf instead of -inf.",
+            "-math.inf: e^-inf is 0, and so is the weight.",
+            "The softmax of +inf is inf / inf: NaN in every row but the last.",
+        ),
+        Mistake(
+            "all_hidden",
+            altered(MASK, open=-math.inf),
+            "Every entry is -inf: no position may look at anything.",
+            "torch.full((T, T), -math.inf).triu(1) puts 0 where looking is allowed.",
+            "Each row of the softmax is then 0 / 0: NaN everywhere.",
+        ),
+        Mistake(
+            "tril_for_triu",
+            altered(MASK, direction="past", diagonal=0),
+            "-inf stands on and below the diagonal, where looking is allowed, and 0 above it.",
+            "torch.full((T, T), -math.inf).triu(1) keeps -inf above the diagonal; tril keeps the "
+            "other half.",
+            "Each position sees the future alone. The last one sees nothing: its row is all -inf, "
+            "and its softmax NaN.",
+        ),
+        Mistake(
+            "zero_times_infinity",
+            altered(MASK, open=math.nan),
+            "It holds NaN where looking is allowed: 0 times infinity is NaN.",
+            "Do not multiply by -math.inf: torch.full((T, T), -math.inf).triu(1), or masked_fill.",
+            "NaN plus any score is NaN, and so is every softmax and every output.",
+        ),
+        Mistake(
+            "ones_where_allowed",
+            altered(MASK, open=1.0, fill=0.0),
+            "It holds 1 where looking is allowed and 0 elsewhere, but it is added to the scores.",
+            "0 where looking is allowed and -math.inf elsewhere: full((T, T), -math.inf).triu(1).",
+            "Added to the scores, 1 and 0 mask nothing: the past is only e = 2.7 times likelier than "
+            "it would be, and the future stays open.",
+        ),
+        Mistake(
+            "ones_where_hidden",
+            altered(MASK, fill=1.0),
+            "It holds 1 where looking is forbidden, but it is added to the scores.",
+            "-math.inf in place of 1: torch.full((T, T), -math.inf).triu(1).",
+            "Added to the scores, 1 masks nothing: it makes the future e = 2.7 times likelier.",
+        ),
+        Mistake(
             "zero_fill",
             altered(MASK, fill=0.0),
             "It masks nothing: every entry is 0.",
@@ -122,4 +176,9 @@ CAUSAL_MASK = Component(
     shortcuts=frozenset({"generate_square_subsequent_mask"}),
     example={"T": 3},
     outputs="the mask",
+    look={
+        "shapes and types": "One matrix, (T, T), of floats: 0 and -math.inf.",
+        "a small example": "Row t: 0 up to column t, -math.inf beyond it.",
+        "T = 1": "One position sees itself: the mask is [[0]].",
+    },
 )

@@ -16,11 +16,13 @@ from autograder.oracle import self_attention as oracle
 
 
 def _far_apart(rng, k):
-    """Rows around 900, 0 and -900, one with a high and one with a low outlier: e^x spans less than
-    that even in float64 (e^709 is infinite, e^-746 is 0)."""
-    x = normal(rng, 5, max(k, 5), std=1.5) + np.float32([[900], [0], [-900], [0], [0]])
-    x[3, 2] = 900
-    x[4, 1] = -10_000
+    """Rows around 900, 0 and -900, and rows with an outlier: e^x spans less than that even in
+    float64 (e^709 is infinite, e^-746 is 0). Of the low outliers, -300 and -800 lie where the
+    minimum is too far away, in float32 or in float64, and the mean is not."""
+    x = normal(rng, 7, max(k, 5), std=1.5)
+    x[:3] += np.float32([[900], [0], [-900]])
+    for row, column, outlier in ((3, 2, 900), (4, 1, -10_000), (5, 3, -300), (6, 0, -800)):
+        x[row, column] = outlier
     return x
 
 
@@ -58,8 +60,22 @@ def _winner_verdict(c, inputs, answers):
     )
 
 
-def _from_the_mean(x, dim=-1):
-    return oracle.softmax(x - x.mean(dim, keepdims=True), dim, shift=False)
+def _less(statistic):
+    """x less something of its own along dim."""
+    return lambda i: {"x": i["x"] - statistic(i["x"], i.get("dim", -1))}
+
+
+def _mean(x, dim):
+    return x.mean(dim, keepdims=True)
+
+
+def _minimum(x, dim):
+    return x.amin(dim, keepdims=True) if hasattr(x, "amin") else x.min(dim, keepdims=True)
+
+
+def _turned(inputs):
+    """x -> the maximum less x."""
+    return {"x": -_less(lambda x, dim: -_minimum(-x, dim))(inputs)["x"]}
 
 
 SOFTMAX = Component(
@@ -134,17 +150,62 @@ SOFTMAX = Component(
         ),
         Mistake(
             "mean_subtracted",
-            _from_the_mean,
+            altered(oracle.softmax, before=_less(_mean), shift=False),
             "It subtracts the mean: a score far above the mean still overflows.",
             "Subtract the maximum: then no exponent is positive.",
             "A mask of -inf makes the mean -inf, too, and everything NaN.",
+        ),
+        Mistake(
+            "minimum_subtracted",
+            altered(oracle.softmax, before=_less(_minimum), shift=False),
+            "It subtracts the minimum: all exponents are positive, and large ones overflow.",
+            "Subtract the maximum, x.amax(dim, keepdim=True): then no exponent is positive.",
+            "One masked score of -inf is the minimum, and everything in its row becomes NaN.",
+        ),
+        Mistake(
+            "turned_round",
+            altered(oracle.softmax, before=_turned, shift=False),
+            "The difference is turned round: it takes e^(max - x), so the smallest score gets most.",
+            "e = (x - x.amax(dim, keepdim=True)).exp()",
+            "Attention would go to what matches least, and a masked score of -inf gives infinity.",
+        ),
+        Mistake(
+            "maximum_along_the_last_axis",
+            altered(oracle.softmax, shift_dim=-1),
+            "The maximum is taken along the last axis, whatever dim is; the sum is along dim.",
+            "Both along dim: x.amax(dim, keepdim=True) and e.sum(dim, keepdim=True).",
+            "Only a number that all entries of a sum have in common may be subtracted: here each "
+            "gets another one, and the weights change.",
+        ),
+        Mistake(
+            "sum_along_the_last_axis",
+            altered(oracle.softmax, sum_dim=-1),
+            "The sum is taken along the last axis, whatever dim is; the maximum is along dim.",
+            "Both along dim: x.amax(dim, keepdim=True) and e.sum(dim, keepdim=True).",
+            "Along dim the weights do not sum to 1: what is averaged with them grows or shrinks.",
+        ),
+        Mistake(
+            "logarithm",
+            altered(oracle.softmax, log=True),
+            "It returns the logarithm of the weights: the exponential is missing at the end.",
+            "e / e.sum(dim, keepdim=True); x - logsumexp(x) is the logarithm of that.",
+            "No weight would be positive: an average with them points away from the values.",
         ),
     ),
     example={"x": np.float32([2, 1, 0])},
     shortcuts=frozenset({"softmax", "log_softmax", "Softmax"}),
     look={
+        "shapes and types": "The result has the shape of x: reduce with keepdim=True.",
+        "a small example": "e = (x - x.amax(dim, keepdim=True)).exp(), then e / e.sum(dim, "
+        "keepdim=True).",
+        "a vector": "e = (x - x.amax(dim, keepdim=True)).exp(), then e / e.sum(dim, keepdim=True).",
+        "along another axis": "Hand dim to the maximum and to the sum.",
         "scores as large as 1000": "Subtract the maximum before the exponential.",
         "rows that are far apart, and outliers": "Each row needs a maximum of its own: "
         "x.amax(dim, keepdim=True).",
+    },
+    raises={
+        "return_types.max": "x.max(dim) gives two tensors, the largest values and where they stand: "
+        "take .values, or x.amax(dim, keepdim=True).",
     },
 )

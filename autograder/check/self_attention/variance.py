@@ -9,9 +9,9 @@ from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
+from autograder.check.properties import python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, number
-
 
 MANY = 100_000  # scores: the variance that they show has a deviation of 0.6 % at most
 SAMPLING = Tolerance(0.035, 0.008)
@@ -51,7 +51,10 @@ SCORE_VARIANCE = Component(
     "score_variance",
     variance_fixtures,
     _variance,
-    properties=(Property("another seed, another number", _twice, _measured, weight=4.0),),
+    properties=(
+        Property("another seed, another number", _twice, _measured, weight=4.0),
+        python_numbers(float),
+    ),
     mistakes=(
         Mistake(
             "divided_by_d_k",
@@ -65,7 +68,7 @@ SCORE_VARIANCE = Component(
             altered(_variance, before=lambda i: {"scaled": False}),
             "The scores are not scaled, whatever `scaled` says.",
             "if scaled: scores = scores / math.sqrt(d_k)",
-            "The picture below the exercise would show two equal curves, and no reason to scale.",
+            "At width 64 it says 64 with the scaling and without it: no reason to scale is seen.",
         ),
         Mistake(
             "always_scaled",
@@ -73,6 +76,13 @@ SCORE_VARIANCE = Component(
             "The scores are scaled, whatever `scaled` says.",
             "Divide only if scaled is True.",
             "Without the unscaled measurement there is nothing to compare with.",
+        ),
+        Mistake(
+            "scaled_when_not_asked",
+            altered(_variance, before=lambda i: {"scaled": not i["scaled"]}),
+            "The scores are scaled where `scaled` is False, and not where it is True.",
+            "if scaled: scores = scores / math.sqrt(d_k)",
+            "The measurement then says that scaling makes the variance grow with the width.",
         ),
         Mistake(
             "deviation",
@@ -96,6 +106,30 @@ SCORE_VARIANCE = Component(
             "A single product has variance 1 at any width; it is the sum that grows.",
         ),
         Mistake(
+            "variance_divided",
+            altered(_variance, power=0.25),
+            "The variance is divided by sqrt(d_k), not the scores.",
+            "scores = scores / math.sqrt(d_k) first, then scores.var().",
+            "Dividing scores by c divides their variance by c squared. This would leave sqrt(d_k), 8 "
+            "at width 64, where the scaled scores have 1.",
+        ),
+        Mistake(
+            "uniform_draws",
+            altered(_variance, after=lambda v: v * 7 / 144),
+            "q and k are drawn from the uniform distribution on 0 to 1.",
+            "torch.randn draws from the standard normal one, torch.rand from the uniform one.",
+            "There the mean is 1/2 and the variance 1/12: a product then has the variance 7/144 = "
+            "0.049, and the rule Var(q . k) = d_k does not hold.",
+        ),
+        Mistake(
+            "same_vectors",
+            altered(_variance, after=lambda v: 2 * v),
+            "Each q is multiplied with itself: q and k are the same draw.",
+            "Two draws: q, k = torch.randn(n, d_k), torch.randn(n, d_k).",
+            "The square of a standard normal number has the variance 2, not 1. Queries and keys come "
+            "from two matrices, and at the start have nothing to do with each other.",
+        ),
+        Mistake(
             "averaged",
             altered(_variance, after=lambda v, i: v / i["d_k"] ** 2),
             "Each score is the mean of the products q_i k_i, not their sum.",
@@ -111,5 +145,11 @@ SCORE_VARIANCE = Component(
         ),
     ),
     outputs="the variance",
+    look={
+        "shapes and types": "One number: the variance of all n scores, scores.var().item().",
+        "scaled": "A score is the sum of d_k products, (q * k).sum(-1), here divided by "
+        "math.sqrt(d_k); there are n of them.",
+        "not scaled": "A score is the sum of d_k products, (q * k).sum(-1); there are n of them.",
+    },
     tolerance=SAMPLING,
 )
