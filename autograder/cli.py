@@ -30,7 +30,11 @@ COMMANDS = {
     "assemble": Command("autograder.assemble.command", "make one gpt2.py out of the notebooks"),
     "conform": Command("autograder.conform", "compare a gpt2.py with the references"),
     "train": Command("autograder.training.train", "train the model of a gpt2.py"),
+    "doctor": Command(
+        "autograder.doctor.command", "train a gpt2.py for a minute and say what is wrong with it"
+    ),
     "generate": Command("autograder.training.generate", "let a trained model write"),
+    "explain": Command("autograder.explain", "tell more of a mistake that a check has named"),
     "normalise": Command(
         "autograder.notebooks.command", "clear notebooks of outputs and of what editors add"
     ),

@@ -129,6 +129,9 @@ def test_two_mistakes_at_once_are_named(name, pair):
     if report.passed:  # each undoes the other
         assert all(same_result(result(pair, i), w, component) for i, w in cases(component, 0))
         return
+    if not named:  # NaN everywhere has too many causes
+        assert not any(np.isfinite(result(pair, i)).any() for i, _ in cases(component, 0))
+        return
     assert len(named) == 1, str(report)
     (found,) = named
     if found != pair.name:  # one of the two covers the other, or another pair is the same

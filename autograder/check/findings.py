@@ -13,7 +13,7 @@ from autograder.check.raised import hint
 from autograder.check.shown import shown
 from autograder.judge import Finding, Trouble
 from autograder.judge.compare import finite, form
-from autograder.judge.finding import CLOSE
+from autograder.judge.finding import CLOSE, lower
 from autograder.probes import Answer
 
 if TYPE_CHECKING:
@@ -91,11 +91,16 @@ def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Troub
     if trouble is None:
         return None
     code = "" if c.call(fixture.inputs).probe else shown(c.name, fixture.inputs)
-    if code and trouble.picture:
-        trouble = replace(trouble, code=code)
-    elif code:
-        trouble = replace(trouble, evidence=f"{code}: {trouble.evidence or trouble.what}")
-    return replace(trouble, look=c.look.get(fixture.name, ""))
+    trouble = replace(trouble, look=c.look.get(fixture.name, ""))
+    if not trouble.picture:  # a single number
+        return replace(trouble, evidence=f"{code or place(fixture)}: {lower(trouble.what)}")
+    if code:
+        return replace(trouble, code=code)
+    return replace(trouble, evidence=f"{place(fixture)}, {lower(trouble.evidence)}")
+
+
+def place(fixture: Fixture) -> str:
+    return f'In "{fixture.name}"'
 
 
 def _narrowed(fixtures: list[Fixture], troubles: list[Trouble | None]) -> list[Trouble | None]:

@@ -14,6 +14,7 @@ from autograder.check.parts import double
 from autograder.judge.compare import Tolerance, close, form, leaves
 from autograder.judge.finding import CLOSE, EXACT
 from autograder.probes import Answer
+from autograder.probes.call import Failure
 
 NEAR = 0.05  # of the way from the right numbers: what a close mistake may leave unexplained
 FEW = 20  # numbers, over all fixtures, that could come close to something by chance
@@ -46,8 +47,16 @@ class Case:
 
     def _is(self, wrong: Any, tolerance: Tolerance) -> bool:
         if isinstance(wrong, Exception):  # it has no result here: then neither has the student
-            return self.answer.failure is not None
+            return self.answer.failure is not None and alike(self.answer.failure, wrong)
         return self.answer.failure is None and agree(self.answer.value, wrong, tolerance)
+
+
+def alike(failure: Failure, error: Exception) -> bool:
+    """Whether both failed for a reason of one kind. NumPy and torch do not raise the same types for
+    sizes and indices that do not fit."""
+    if isinstance(error, (ValueError, IndexError, RuntimeError)):
+        return failure.of_sizes or failure.type == "WrongParameters"
+    return failure.is_a(type(error).__name__)
 
 
 def cause_of(mistakes: Iterable[Mistake], cases: list[Case], tolerance: Tolerance) -> Cause | None:

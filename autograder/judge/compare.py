@@ -43,6 +43,7 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
     if got is None and want is not None:
         return Trouble(f"{what} is None.", look="Is a `return` missing?")
     if isinstance(want, np.ndarray):
+        got = np.asarray(got) if isinstance(got, np.generic) else got
         if not isinstance(got, np.ndarray):
             return Trouble(_should(what, want, got))
         if got.shape != want.shape:

@@ -24,7 +24,7 @@ def sentence(line: str) -> str:
 
 
 def lower(line: str) -> str:
-    """The inverse, for a sentence that comes to stand behind a colon."""
+    """The inverse, for a sentence that comes to stand behind a colon or a comma."""
     return line[0].lower() + line[1:] if re.match(r"[A-Z][a-z]+ ", line) else line
 
 

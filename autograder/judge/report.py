@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from autograder.judge import page
 from autograder.judge.finding import Finding
 
+SMALL = 0.5  # weight of a part, such as the device or the type, that says least of what is wrong
+
 
 @dataclass(frozen=True)
 class Report:
@@ -61,11 +63,12 @@ class Report:
 
     def first(self) -> Finding | None:
         """The finding to tell about first: one that names the cause, if possible with a picture
-        of it; else the earliest."""
+        of it; else the earliest, small matters last."""
         wrong = [f for f in self.findings if f.trouble]
         named = [f for f in wrong if f.trouble.mistake]
         shown = [f for f in named if f.trouble.picture]
-        return next(iter(shown + named + wrong), None)
+        large = [f for f in wrong if f.evidence or not 0 < f.weight <= SMALL]
+        return next(iter(shown + named + large + wrong), None)
 
     def _head(self) -> str:
         n, good = len(self.findings), sum(f.passed for f in self.findings)

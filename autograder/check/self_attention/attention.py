@@ -157,6 +157,14 @@ ATTENTION = Component(
             "The same sentence would be attended to differently when more text follows it.",
         ),
         Mistake(
+            "scaled_by_d_v",
+            altered(oracle.attention, width="d_v"),
+            "The scores are divided by sqrt(d_v), the root of the values' width, not by sqrt(d_k).",
+            "d_k is the size of the last axis of Q and K: a score is a sum of d_k products.",
+            "In GPT-2 the two widths are equal, and it goes unseen. Where they differ, the scores have "
+            "another variance than 1.",
+        ),
+        Mistake(
             "softmax_over_queries",
             altered(oracle.attention, softmax_dim=-2),
             "The softmax runs over the queries (columns) instead of the keys (rows).",
