@@ -15,32 +15,27 @@ from autograder.oracle.self_attention import softmax
 # ------------------------------------------------------------------ initial weights
 
 
+def narrow(L):
+    """The factor on what writes to the stream: a model of L blocks adds 2 L writes."""
+    return (2 * L) ** -0.5
+
+
 def deviations(
-    L, *, E=0.02, P=0.02, W_U=0.02, read=0.02, W_O=lambda L: (2 * L) ** -0.5, W_down=None
+    L, *, std=0.02, E=None, P=None, W_U=None, qkv=None, W_up=None, W_O=narrow, W_down=None
 ):
-    """The deviation of every random parameter. W_O, W_down: factors on 0.02, from L."""
-    W_down = W_O if W_down is None else W_down
-    return {
-        "E": E,
-        "P": P,
-        "W_U": W_U,
-        "W_Q, W_K, W_V and W_up": read,
-        "W_O": 0.02 * W_O(L),
-        "W_down": 0.02 * W_down(L),
-    }
+    """The deviation of every random parameter: std, or a value of its own, a number or from L.
+    W_O, W_down: factors on std, from L."""
+    own = {"E": E, "P": P, "W_U": W_U, "W_Q, W_K and W_V": qkv, "W_up": W_up}
+    plain = {n: std if v is None else (v(L) if callable(v) else v) for n, v in own.items()}
+    return plain | {"W_O": std * W_O(L), "W_down": std * (W_down or W_O)(L)}
 
 
-def constants(*, gamma=1.0, rest=0.0):
+def constants(*, gamma=1.0, beta=0.0, biases=0.0):
     """The value of all others."""
-    return {"gamma": gamma, "beta": rest, "the biases": rest}
+    return {"gamma": gamma, "beta": beta, "the biases": biases}
 
 
 # ------------------------------------------------------------------ cross-entropy
-
-
-def surprise(logits, targets):
-    """-log softmax(logits)[target] at each place, in nats: logits (..., V), targets (...)."""
-    return log_sum_exp(logits) - picked(logits, targets)
 
 
 def log_sum_exp(x):
@@ -56,8 +51,21 @@ def picked(x, targets):
     return xp.sum(xp.where(here, x, xp.zeros_like(x)), axis=-1)
 
 
-def cross_entropy(logits, targets):
-    return array_namespace(logits).mean(surprise(logits, targets))
+def surprise(logits, targets, *, norm=log_sum_exp, pick=picked):
+    """-log softmax(logits)[target] at each place, in nats: logits (..., V), targets (...).
+
+    norm: logits -> the logarithm of the sum. pick: the logit of the target.
+    """
+    return norm(logits) - pick(logits, targets)
+
+
+def mean(x):
+    return array_namespace(x).mean(x)
+
+
+def cross_entropy(logits, targets, *, score=surprise, reduce=mean, **switches):
+    """score: what is taken at each place. reduce: all places -> the loss."""
+    return reduce(score(logits, targets, **switches))
 
 
 # ------------------------------------------------------------------ the whole model
@@ -116,6 +124,11 @@ def gpt2(
 # ------------------------------------------------------------------ next token
 
 
-def next_token_distribution(logits):
+def last_position(logits):
     """(..., T, V) -> (..., V)"""
-    return softmax(logits[..., -1, :])
+    return logits[..., -1, :]
+
+
+def next_token_distribution(logits, *, pick=last_position, softmax=softmax, **switches):
+    """(..., T, V) -> (..., V). pick: the rows to take the softmax of; switches: those of softmax."""
+    return softmax(pick(logits), **switches)

@@ -8,7 +8,10 @@ from autograder.oracle.self_attention import attention, causal_mask
 
 
 def split_heads(x, n_head, *, layout="columns"):
-    """(..., T, d) -> (..., H, T, d_k). layout: "columns", or "rows" or "interleaved" by mistake."""
+    """(..., T, d) -> (..., H, T, d_k).
+
+    layout: "columns", or by mistake "rows", "interleaved", or "unmoved", which is (..., T, H, d_k).
+    """
     xp = array_namespace(x)
     *batch, T, d = x.shape
     d_k = d // n_head
@@ -16,15 +19,23 @@ def split_heads(x, n_head, *, layout="columns"):
         return xp.reshape(x, (*batch, n_head, T, d_k))
     if layout == "interleaved":
         return xp.moveaxis(xp.reshape(x, (*batch, T, d_k, n_head)), -1, -3)
-    return xp.moveaxis(xp.reshape(x, (*batch, T, n_head, d_k)), -2, -3)
+    cut = xp.reshape(x, (*batch, T, n_head, d_k))
+    return cut if layout == "unmoved" else xp.moveaxis(cut, -2, -3)
 
 
 def merge_heads(x, *, layout="columns"):
-    """(..., H, T, d_k) -> (..., T, d), the inverse of split_heads."""
+    """(..., H, T, d_k) -> (..., T, d), the inverse of split_heads with the same layout.
+
+    layout: by mistake "crossed", which swaps T and d_k.
+    """
     xp = array_namespace(x)
     *batch, H, T, d_k = x.shape
+    if layout == "unmoved":  # what stands there as H are the positions
+        return xp.reshape(x, (*batch, H, T * d_k))
     if layout == "interleaved":
         x = xp.moveaxis(x, -3, -1)
+    elif layout == "crossed":
+        x = xp.matrix_transpose(x)
     elif layout == "columns":
         x = xp.moveaxis(x, -3, -2)
     return xp.reshape(x, (*batch, T, H * d_k))
@@ -61,16 +72,29 @@ def multi_head_attention(x, p, n_head, *, merge="columns", b_O=1.0, out=True, **
     return joined @ p["W_O"] + b_O * p["b_O"] if out else joined
 
 
-def head_writes(x, p, n_head, *, rows=None, **switches):
-    """What each head adds to the stream, (..., H, T, d). rows: W_O -> (H, d_k, d)."""
-    xp = array_namespace(x)
-    d = x.shape[-1]
-    W_O = xp.reshape(p["W_O"], (n_head, d // n_head, d)) if rows is None else rows(p["W_O"])
-    return heads(x, p, n_head, **switches) @ W_O
+def rows_of(W_O, n_head):
+    """(d, d) -> (H, d_k, d): rows h d_k to (h+1) d_k - 1 belong to head h."""
+    return W_O.reshape(n_head, -1, W_O.shape[-1])
 
 
-def ablate_head(x, p, n_head, head, **switches):
-    """The layer without the write of one head: the sum over the others, and b_O."""
+def head_writes(x, p, n_head, *, rows=rows_of, **switches):
+    """What each head adds to the stream, (..., H, T, d). rows: W_O, H -> (H, d_k, d), or None."""
+    each = heads(x, p, n_head, **switches)
+    return each @ rows(p["W_O"], n_head) if rows else each
+
+
+def others(each, head):
+    """How much of each head's write is left without `head`. each: 0 ... H-1."""
+    return each != head
+
+
+def ablate_head(x, p, n_head, head, *, left=others, b_O=1.0, **switches):
+    """The layer without the write of one head: the sum over the others, and b_O.
+
+    left  the heads' numbers and `head` -> how much of each head's write is left
+    b_O   how many times it is added
+    """
     xp = array_namespace(x)
     writes = head_writes(x, p, n_head, **switches)
-    return xp.sum(writes, axis=-3) - writes[..., head, :, :] + p["b_O"]
+    share = xp.astype(left(xp.arange(n_head), head % n_head), x.dtype)
+    return xp.sum(share[:, None, None] * writes, axis=-3) + b_O * p["b_O"]

@@ -61,6 +61,75 @@ def init_then_narrow(model, generator=None):
             p.data /= math.sqrt(2 * model.config.n_layer)
 
 
+def init_by_groups(model, generator=None):
+    """The kind of a parameter looked up in a table; each is filled through a new tensor."""
+    L = model.config.n_layer
+    tables = dict.fromkeys(("E", "P", "W_U", "W_Q", "W_K", "W_V", "W_up"), 0.02)
+    tables |= dict.fromkeys(("W_O", "W_down"), 0.02 * (2 * L) ** -0.5)
+    for name, parameter in model.named_parameters():
+        kind = name.split(".")[-1]
+        with torch.no_grad():
+            if kind in tables:
+                new = torch.empty(parameter.shape, dtype=torch.float64)
+                parameter.copy_(new.normal_(generator=generator) * tables[kind])
+            else:
+                parameter.zero_()
+                if kind == "gamma":
+                    parameter += 1
+
+
+class Starter:
+    """A class that holds the function, and goes through the modules."""
+
+    def __init__(self, model, generator):
+        self.generator, self.narrow = generator, math.sqrt(2 * model.config.n_layer)
+
+    def __call__(self, module):
+        for name, p in module.named_parameters(recurse=False):
+            wide = p.ndim >= 2
+            std = 0.02 / self.narrow if name in ("W_O", "W_down") else 0.02
+            (
+                torch.nn.init.normal_(p, std=std, generator=self.generator)
+                if wide
+                else p.data.fill_(name == "gamma")
+            )
+
+
+def init_by_apply(model, generator=None):
+    model.apply(Starter(model, generator))
+
+
+def init_biases_too(model, generator=None):
+    """Everything but gamma is drawn."""
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            std = 0.02
+            if name.endswith(("W_O", "W_down")):
+                std /= math.sqrt(2 * model.config.n_layer)
+            p.fill_(1) if name.endswith("gamma") else p.normal_(0, std, generator=generator)
+
+
+def init_with_xavier(model, generator=None):
+    """Another framework's way: the deviation depends on the shape."""
+    for name, p in model.named_parameters():
+        if p.dim() > 1:
+            nn.init.xavier_normal_(p, generator=generator)
+        else:
+            nn.init.constant_(p, float(name.endswith("gamma")))
+
+
+@torch.no_grad()
+def init_by_endings_that_miss(model, generator=None):
+    """`name == "W_O"` is never true: a name has its block in front."""
+    for name, p in model.named_parameters():
+        if name in ("W_O", "W_down"):
+            p.normal_(0, 0.02 / math.sqrt(2 * model.config.n_layer), generator=generator)
+        elif p.dim() > 1:
+            p.normal_(0, 0.02, generator=generator)
+        else:
+            p.fill_(1.0 if "gamma" in name else 0.0)
+
+
 def init_new_tensors(model, generator=None):
     init_by_copy(model, generator)
     for block in model.blocks:
@@ -154,6 +223,18 @@ INIT_MISTAKES = {
     "writes_not_narrowed": filled(write=lambda L: 1),
     "narrowed_by_L": filled(write=lambda L: L**-0.5),
     "narrowed_without_root": filled(write=lambda L: 1 / (2 * L)),
+    "root_of_L_only": filled(write=lambda L: 0.5 * L**-0.5),
+    "widened": filled(write=lambda L: (2 * L) ** 0.5),
+    "W_up_for_W_down": filled(
+        lambda name, L: 0.02 * (half(L) if name == "W_up" else 1),
+        write=lambda L, name: half(L) if name == "W_O" else 1,
+    ),
+    "deviation_1": filled(1.0),
+    "squared": filled(0.02**2, write=lambda L: 1 / (2 * L)),
+    "beta_is_1": filled(vector=lambda name: float(name in ("gamma", "beta"))),
+    "biases_left": filled(
+        vector=lambda name: float(name == "gamma") if name in ("gamma", "beta") else None
+    ),
     "only_W_O": filled(write=lambda L, name: half(L) if name == "W_O" else 1),
     "only_W_down": filled(write=lambda L, name: half(L) if name == "W_down" else 1),
     "all_narrowed": filled(lambda name, L: 0.02 * half(L), write=lambda L: 1),
@@ -193,6 +274,59 @@ def loss_by_rows(logits, targets):
 def loss_in_double(logits, targets):
     log_p = logits.double().log_softmax(-1)
     return -torch.take_along_dim(log_p, targets.unsqueeze(-1), -1).mean().to(logits.dtype)
+
+
+def loss_by_chunks(logits, targets):
+    """A few rows at a time, and the sum divided at the end."""
+    rows, wanted = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
+    total = logits.new_zeros(())
+    for z, i in zip(rows.split(3), wanted.split(3)):
+        top = z.max(-1, keepdim=True).values
+        total = total + ((z - top).exp().sum(-1).log() + top[:, 0]).sum()
+        total = total - z[torch.arange(len(i), device=i.device), i].sum()
+    return total / len(rows)
+
+
+def loss_by_einsum(logits, targets):
+    one = torch.zeros_like(logits).scatter(-1, targets[..., None], 1.0)
+    picked = torch.einsum("...v,...v->...", logits, one)
+    return torch.mean(torch.logsumexp(logits, dim=-1) - picked)
+
+
+def loss_of_differences(logits, targets):
+    """log sum_j e^(z_j - z_i): the target's logit is taken off first."""
+    own = torch.take_along_dim(logits, targets[..., None], dim=-1)
+    return torch.logsumexp(logits - own, dim=-1).mean()
+
+
+def loss_with_epsilon(logits, targets, epsilon=1e-9):
+    p = logits.softmax(-1).gather(-1, targets[..., None])
+    return -(p + epsilon).log().mean()
+
+
+def loss_with_another_epsilon(logits, targets):
+    return loss_with_epsilon(logits, targets, 1e-12)
+
+
+def loss_clamped(logits, targets):
+    return -logits.softmax(-1).gather(-1, targets[..., None]).clamp(min=1e-7).log().mean()
+
+
+def loss_without_an_axis(logits, targets):
+    return (logits.logsumexp(-1) - logits.gather(-1, targets).squeeze(-1)).mean()
+
+
+def loss_with_axes_that_spread(logits, targets):
+    """What is picked keeps its axis, so that the difference is a table of all pairs."""
+    return (logits.logsumexp(-1) - logits.gather(-1, targets[..., None])).mean()
+
+
+def loss_by_every_target(logits, targets):
+    return -logits.log_softmax(-1)[..., targets].mean()
+
+
+def loss_mean_of_one_hot(logits, targets):
+    return -(logits.log_softmax(-1) * F.one_hot(targets, logits.shape[-1])).mean()
 
 
 def loss_naive(logits, targets):
@@ -351,6 +485,46 @@ class ModelThatStartsItself(Model):
     def loss(self, ids, targets):
         logits = self.forward(ids)
         return F.cross_entropy(logits.transpose(1, 2), targets)
+
+
+class ModelOfParts(nn.Module):
+    """Parts registered by hand, blocks in a ModuleList under numbers, dropout written out."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.register_parameter("E", nn.Parameter(torch.ones(config.vocab_size, config.d_model)))
+        self.register_parameter("P", nn.Parameter(torch.ones(config.n_positions, config.d_model)))
+        self.blocks = nn.ModuleList()
+        for i in range(config.n_layer):
+            block = PreNormBlock(config.d_model, config.n_head, config.dropout)
+            self.blocks.add_module(str(i), block)
+        self.add_module("ln_f", LayerNorm(config.d_model))
+        if config.tie_weights is False:
+            W_U = torch.ones(config.d_model, config.vocab_size)
+            self.register_parameter("W_U", nn.Parameter(W_U))
+        init_by_groups(self)
+
+    def dropped(self, x):
+        p = self.config.dropout
+        if not self.training or p == 0:
+            return x
+        return torch.where(torch.rand_like(x) < p, torch.zeros_like(x), x / (1 - p))
+
+    def forward(self, ids):
+        B, T = ids.shape
+        if T < 1 or T > self.config.n_positions:
+            raise ValueError("length")
+        if not ids.is_meta and ((ids < 0) + (ids >= self.config.vocab_size)).any():
+            raise ValueError("token")
+        x = self.dropped(self.E.index_select(0, ids.reshape(-1)).view(B, T, -1) + self.P[:T])
+        for _, block in self.blocks.named_children():
+            x = block(x)
+        matrix = self.E if self.config.tie_weights else self.W_U.mT
+        return F.linear(self.ln_f(x), matrix)
+
+    def loss(self, ids, targets):
+        return loss_by_chunks(self.forward(ids), targets)
 
 
 class UnknownToken(ValueError):
@@ -611,6 +785,27 @@ def next_in_double(logits):
     return (e / e.sum(-1, keepdim=True)).to(logits.dtype)
 
 
+def next_by_index_select(logits):
+    last = torch.tensor([logits.shape[-2] - 1], device=logits.device)
+    row = logits.index_select(-2, last).squeeze(-2)
+    e = torch.exp(row - row.amax(dim=-1, keepdim=True))
+    return torch.einsum("...v,...->...v", e, 1 / e.sum(-1))
+
+
+class Next(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.Softmax(dim=-1)
+
+    def forward(self, logits):
+        *batch, T, V = logits.shape
+        return self.softmax(logits.reshape(-1, T, V)[:, T - 1]).reshape(*batch, V)
+
+
+def next_by_module(logits):
+    return Next()(logits)
+
+
 def next_batch_only(logits):
     return torch.softmax(logits[:, -1], dim=-1)
 
@@ -656,7 +851,13 @@ def next_by_view(logits):
 
 
 RIGHT = {
-    "init_weights": [init_by_structure, init_by_copy, init_then_narrow],
+    "init_weights": [
+        init_by_structure,
+        init_by_copy,
+        init_then_narrow,
+        init_by_groups,
+        init_by_apply,
+    ],
     "cross_entropy": [
         loss_by_log_softmax,
         loss_by_rows,
@@ -664,8 +865,18 @@ RIGHT = {
         loss_by_lists,
         loss_by_comparison,
         loss_squeezed,
+        loss_by_chunks,
+        loss_by_einsum,
+        loss_of_differences,
     ],
-    "GPT2": [Model, ModelByEinsum, ModelThatStartsItself, RefusesWithItsOwnError, RefusesByLists],
+    "GPT2": [
+        Model,
+        ModelByEinsum,
+        ModelOfParts,
+        ModelThatStartsItself,
+        RefusesWithItsOwnError,
+        RefusesByLists,
+    ],
     "next_token_distribution": [
         next_by_logsumexp,
         next_by_narrowing,
@@ -673,6 +884,8 @@ RIGHT = {
         next_without_graph,
         next_in_inference_mode,
         next_detached,
+        next_by_index_select,
+        next_by_module,
     ],
 }
 
@@ -686,6 +899,9 @@ WRONG = {
         "one seed for each": init_each_with_the_same_seed,
         "fills a copy": init_a_copy,
         "freezes the model": init_frozen,
+        "biases drawn too": init_biases_too,
+        "xavier": init_with_xavier,
+        "names that never match": init_by_endings_that_miss,
     },
     "cross_entropy": {
         "view": loss_by_view,
@@ -693,8 +909,15 @@ WRONG = {
         "view of the logits": loss_by_view_of_logits,
         "stays in double": loss_stays_in_double,
         "float32": loss_always_in_float32,
-        "overflows": loss_naive,
-        "underflows": loss_underflows,
+        "softmax_by_hand": loss_naive,
+        "log_of_softmax": loss_underflows,
+        "epsilon": loss_with_epsilon,
+        "every_target": loss_by_every_target,
+        "mean_over_vocabulary": loss_mean_of_one_hot,
+        "another epsilon": loss_with_another_epsilon,
+        "clamped": loss_clamped,
+        "an index without its axis": loss_without_an_axis,
+        "an axis too many": loss_with_axes_that_spread,
         "a float": loss_as_float,
         "changes its input": loss_in_place,
         "three axes only": loss_three_axes_only,
@@ -738,7 +961,7 @@ WRONG = {
         "float32": next_in_float32,
         "view": next_by_view,
         "one batch dimension only": next_batch_only,
-        "keeps the axis": next_keeps_axis,
-        "overflows": next_overflows,
+        "axis_kept": next_keeps_axis,
+        "no_shift": next_overflows,
     },
 }

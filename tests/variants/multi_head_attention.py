@@ -26,6 +26,40 @@ def split_by_strides(x, n_head):
     return x.unflatten(-1, (n_head, x.shape[-1] // n_head)).movedim(-2, -3).contiguous()
 
 
+def split_by_index(x, n_head):
+    """Every entry is looked up: head h, column j comes from column h d_k + j."""
+    columns = torch.arange(x.shape[-1], device=x.device).view(n_head, -1)
+    return x[..., columns].movedim(-2, 0).movedim(0, -3)
+
+
+class Splitter(nn.Module):
+    """A module that flattens whatever stands before the positions."""
+
+    def forward(self, x, n_head):
+        flat = x.reshape(-1, *x.shape[-2:])
+        heads = flat.reshape(len(flat), x.shape[-2], n_head, -1).permute(0, 2, 1, 3)
+        return heads.reshape(*x.shape[:-2], *heads.shape[1:])
+
+
+def split_into_modules(x, n_head):
+    return Splitter()(x, n_head)
+
+
+def split_by_unfold(x, n_head):
+    d_k = x.shape[-1] // n_head
+    return x.unfold(-1, d_k, d_k).swapaxes(-3, -2)
+
+
+def split_along_positions(x, n_head):
+    """The pieces are cut from the wrong axis, and are not all of one size."""
+    return torch.stack(x.chunk(n_head, dim=-2), dim=-3)
+
+
+def split_by_width(x, n_head):
+    """torch.split takes the width of a piece."""
+    return torch.stack(x.split(n_head, dim=-1), dim=-3)
+
+
 def split_3d_only(x, n_head):
     B, T, d = x.shape
     return x.view(B, T, n_head, d // n_head).permute(0, 2, 1, 3)
@@ -51,6 +85,37 @@ def merge_by_einsum(x):
 
 def merge_by_flatten(x):
     return x.movedim(-3, -2).flatten(-2)
+
+
+def merge_into_new(x):
+    out = x.new_zeros(*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1])
+    for h, head in enumerate(x.unbind(-3)):
+        out[..., h * x.shape[-1] : (h + 1) * x.shape[-1]] = head
+    return out
+
+
+def merge_by_view_of_a_copy(x):
+    *batch, H, T, d_k = x.shape
+    flat = x.reshape(-1, H, T, d_k).transpose(1, 2).contiguous()
+    return flat.view(*batch, T, H * d_k)
+
+
+class Merger:
+    """A class that holds the function."""
+
+    def __call__(self, x):
+        H, d_k = x.shape[-3], x.shape[-1]
+        columns = torch.arange(H * d_k, device=x.device)
+        return x.movedim(-3, -2)[..., columns // d_k, columns % d_k]
+
+
+def merge_by_index(x):
+    return Merger()(x)
+
+
+def merge_by_view_alone(x):
+    """After a transpose, view fails."""
+    return x.transpose(-3, -2).view(*x.shape[:-3], x.shape[-2], -1)
 
 
 def merge_4d_only(x):
@@ -159,6 +224,56 @@ class LayerInDouble(LayerByEinsum):
         rate = self.rate()
         heads = F.scaled_dot_product_attention(Q, K, V, is_causal=True, dropout_p=rate)
         return (merge_by_cat(heads) @ p["W_O"] + p["b_O"]).to(x.dtype)
+
+
+class LayerOfPackedWeights(Layer):
+    """One product for Q, K and V; the mask is a buffer, the dropout a module."""
+
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__(d_model, n_head, dropout)
+        self.drop = nn.Dropout(dropout)
+        self.register_buffer("seen", torch.ones(64, 64).tril().bool(), persistent=False)
+
+    def forward(self, x):
+        *batch, T, d = x.shape
+        W = torch.cat([self.W_Q, self.W_K, self.W_V], dim=1)
+        b = torch.cat([self.b_Q, self.b_K, self.b_V])
+        packed = torch.addmm(b, x.reshape(-1, d), W).view(-1, T, 3, self.n_head, self.d_k)
+        Q, K, V = packed.permute(2, 0, 3, 1, 4)
+        S = Q.matmul(K.transpose(2, 3)).div(math.sqrt(self.d_k))
+        hidden = torch.tensor(-math.inf, dtype=S.dtype, device=S.device)
+        A = self.drop(torch.where(self.seen[:T, :T], S, hidden).softmax(dim=3))
+        joined = A.matmul(V).transpose(1, 2).reshape(-1, d)
+        return torch.addmm(self.b_O, joined, self.W_O).view(*batch, T, d)
+
+
+class LayerOfLists(nn.Module):
+    """Parameters made one by one, positions too; the running sum is changed in place."""
+
+    def __init__(self, d_model, n_head, dropout=0.0):
+        super().__init__()
+        self.n_head = n_head
+        self.dropout = nn.Dropout(p=dropout)
+        for name in ("W_Q", "W_K", "W_V", "W_O"):
+            self.register_parameter(name, nn.Parameter(torch.empty(d_model, d_model)))
+            nn.init.normal_(self.get_parameter(name), mean=0.0, std=0.02)
+        for name in ("b_Q", "b_K", "b_V", "b_O"):
+            self.register_parameter(name, nn.Parameter(torch.empty(d_model).fill_(0)))
+
+    def forward(self, x):
+        H, d = self.n_head, x.shape[-1]
+        q, k, v = (
+            split_by_slices(x @ W + b, H)
+            for W, b in ((self.W_Q, self.b_Q), (self.W_K, self.b_K), (self.W_V, self.b_V))
+        )
+        rows = []
+        for t in range(x.shape[-2]):
+            scores = (q[..., t : t + 1, :] * k[..., : t + 1, :]).sum(-1) * (d // H) ** -0.5
+            weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+            rows.append((self.dropout(weights)[..., None] * v[..., : t + 1, :]).sum(-2))
+        out = merge_into_new(torch.stack(rows, -2)) @ self.W_O
+        out += self.b_O
+        return out
 
 
 class LayerOfLinears(nn.Module):
@@ -336,6 +451,39 @@ def writes_by_differences(attn, x):
     return torch.stack(writes, dim=-3)
 
 
+def writes_by_einsum(attn, x):
+    H, W_O = attn.n_head, attn.W_O.unflatten(0, (attn.n_head, -1))
+    q, k, v = (
+        (x @ getattr(attn, f"W_{n}") + getattr(attn, f"b_{n}")).unflatten(-1, (H, -1))
+        for n in "QKV"
+    )
+    S = torch.einsum("...thk,...shk->...hts", q, k) / math.sqrt(q.shape[-1])
+    t = torch.arange(x.shape[-2], device=x.device)
+    A = S.masked_fill(t > t[:, None], -math.inf).softmax(-1)
+    return torch.einsum("...hts,...shk,hkd->...htd", A, v, W_O)
+
+
+def writes_of_padded_heads(attn, x):
+    """Side by side with zeros in the place of the other heads, through the whole of W_O."""
+    padded = []
+    for own, head in heads_of(attn, x):
+        wide = torch.zeros_like(x)
+        wide[..., own] = head
+        padded.append(wide)
+    return torch.stack(padded, -3) @ attn.W_O
+
+
+def writes_through_square_blocks(attn, x):
+    """A slice of W_O along both axes: of width d_k."""
+    return torch.stack([head @ attn.W_O[own, own] for own, head in heads_of(attn, x)], dim=-3)
+
+
+def writes_with_W_O_cut_the_wrong_way(attn, x):
+    H, d = attn.n_head, x.shape[-1]
+    heads = torch.stack([head for _, head in heads_of(attn, x)], dim=-3)
+    return heads @ attn.W_O.view(H, d, d // H)
+
+
 def writes_as_list(attn, x):
     return list(writes_by_loop(attn, x).unbind(-3))
 
@@ -377,6 +525,33 @@ def ablate_zero_values(attn, x, head):
     return torch.func.functional_call(attn, V, x)
 
 
+def ablate_by_functional_call(attn, x, head):
+    rows = torch.ones(attn.n_head, 1, 1, dtype=x.dtype, device=x.device)
+    rows[head] = 0
+    W_O = (attn.W_O.unflatten(0, (attn.n_head, -1)) * rows).flatten(0, 1)
+    return torch.func.functional_call(attn, {"W_O": W_O}, (x,))
+
+
+def ablate_by_einsum(attn, x, head):
+    kept = [h for h in range(attn.n_head) if h != head]
+    return torch.einsum("...htd->...td", writes_by_einsum(attn, x)[..., kept, :, :]) + attn.b_O
+
+
+def ablate_a_sequence(attn, x, head):
+    """Takes the batch for the heads."""
+    return attn(x) - writes_by_loop(attn, x)[head]
+
+
+def ablate_a_position(attn, x, head):
+    return attn(x) - writes_by_loop(attn, x)[..., head, :]
+
+
+def ablate_by_cat(attn, x, head):
+    """One head less to be merged."""
+    joined = torch.cat([o for h, (_, o) in enumerate(heads_of(attn, x)) if h != head], dim=-1)
+    return joined @ attn.W_O + attn.b_O
+
+
 def ablate_for_good(attn, x, head):
     attn.W_O.data.view(attn.n_head, -1, x.shape[-1])[head] = 0
     return attn(x)
@@ -409,11 +584,46 @@ def known(name):
 
 
 RIGHT = {
-    "split_heads": [split_by_chunks, split_by_slices, split_by_strides, split_by_numbers],
-    "merge_heads": [merge_by_cat, merge_by_einsum, merge_by_flatten],
-    "MultiHeadAttention": [LayerByHeads, LayerByEinsum, LayerBySDPA, LayerInDouble],
-    "head_writes": [writes_by_loop, writes_in_double, writes_by_differences],
-    "ablate_head": [ablate_by_sum, ablate_a_copy, ablate_zero_output, ablate_zero_values],
+    "split_heads": [
+        split_by_chunks,
+        split_by_slices,
+        split_by_strides,
+        split_by_numbers,
+        split_by_index,
+        split_into_modules,
+        split_by_unfold,
+    ],
+    "merge_heads": [
+        merge_by_cat,
+        merge_by_einsum,
+        merge_by_flatten,
+        merge_into_new,
+        merge_by_view_of_a_copy,
+        merge_by_index,
+    ],
+    "MultiHeadAttention": [
+        LayerByHeads,
+        LayerByEinsum,
+        LayerBySDPA,
+        LayerInDouble,
+        LayerOfPackedWeights,
+        LayerOfLists,
+    ],
+    "head_writes": [
+        writes_by_loop,
+        writes_in_double,
+        writes_by_differences,
+        writes_by_einsum,
+        writes_of_padded_heads,
+    ],
+    "ablate_head": [
+        ablate_by_sum,
+        ablate_a_copy,
+        ablate_zero_output,
+        ablate_zero_values,
+        ablate_by_functional_call,
+        ablate_by_einsum,
+    ],
 }
 
 WRONG = {
@@ -424,11 +634,14 @@ WRONG = {
         "three axes only": split_3d_only,
         "cuts the graph": split_detached,
         "a list": split_as_list,
+        "along the positions": split_along_positions,
+        "by the width of a piece": split_by_width,
     },
     "merge_heads": {
         "squeeze": merge_squeezed,
         "float32": merge_to_float32,
         "view": merge_by_view,
+        "view after a transpose": merge_by_view_alone,
         "four axes only": merge_4d_only,
         "through numpy": merge_in_numpy,
         "transposed": merge_transposed,
@@ -453,6 +666,8 @@ WRONG = {
     "head_writes": known("head_writes")
     | {
         "a list": writes_as_list,
+        "square_blocks": writes_through_square_blocks,
+        "W_O cut into (H, d, d_k)": writes_with_W_O_cut_the_wrong_way,
         "no gradient": writes_without_graph,
         "changes the layer": writes_that_spoil_the_layer,
         "one batch dimension only": writes_one_batch_dimension,
@@ -462,6 +677,9 @@ WRONG = {
         "changes the layer": ablate_for_good,
         "changes the layer, gradients on": ablate_in_place,
         "no gradient": ablate_without_graph,
-        "always the first head": ablate_always_the_first,
+        "head_ignored": ablate_always_the_first,
+        "the batch for the heads": ablate_a_sequence,
+        "the positions for the heads": ablate_a_position,
+        "one head less to merge": ablate_by_cat,
     },
 }

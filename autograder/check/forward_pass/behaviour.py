@@ -10,7 +10,7 @@ import numpy as np
 from autograder.check.findings import failure
 from autograder.check.parts import Property
 from autograder.check.dropout import dropout, rescaled
-from autograder.check.forward_pass.weights import ENDINGS, SIZES
+from autograder.check.forward_pass.weights_inputs import ENDINGS, SIZES
 from autograder.check.initial import initial_values
 from autograder.check.properties import causal, gradients, unchanged
 from autograder.check.tensors import any_device, any_order, keeps_dtype
@@ -116,14 +116,24 @@ def with_targets(inputs):
     return tied(inputs) | {"targets": np.roll(inputs["ids"], -1, axis=1)}
 
 
+LOSS_LOOK = "cross_entropy(self(ids), targets), with the targets as they come."
+
+
 def of_the_loss(name, prop, weight=0.5):
-    """The same property of the loss."""
+    """The same property of the loss, where its value is right."""
+
+    def verdict(c, inputs, answers):
+        inputs, first = with_targets(inputs), answers[0]
+        if not first.failure:
+            want = c.expected(inputs)
+            trouble = form(first.value, want, "the loss")
+            trouble = trouble or difference(first.value, want, c.tolerance, "the loss")
+            if trouble:
+                return replace(trouble, look=LOSS_LOOK)
+        return prop.verdict(c, inputs, answers)
+
     return Property(
-        name,
-        lambda c, inputs: prop.calls(c, with_targets(inputs)),
-        lambda c, inputs, answers: prop.verdict(c, with_targets(inputs), answers),
-        weight,
-        exact=True,
+        name, lambda c, inputs: prop.calls(c, with_targets(inputs)), verdict, weight, exact=True
     )
 
 

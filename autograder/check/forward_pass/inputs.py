@@ -10,8 +10,9 @@ from autograder.check.feedforward_layernorm.blocks import parameters
 from autograder.oracle import forward_pass as oracle
 from autograder.probes import Call
 
-# V, T_max, T, B, d, H, L: all different but for d_k = 3 or 4
-SIZES = (11, 8, 6, 2, 12, 4, 3), (13, 9, 7, 3, 10, 2, 4), (17, 7, 5, 2, 12, 3, 4)
+# V, T_max, T, B, d, H, L: the sizes of tensors are all different but for d_k = 3 or 5, and V is
+# less than T_max: so that a position looked up with an id is a wrong number, and not an IndexError
+SIZES = (7, 9, 5, 2, 12, 4, 2), (8, 11, 6, 3, 10, 2, 2), (9, 10, 7, 2, 15, 5, 2)
 
 
 def fixtures(rng):
@@ -29,7 +30,9 @@ def fixtures(rng):
         Fixture("its parameters, untied", {"init": sizes | {"tie_weights": False}}, weight=1.0),
         Fixture("blocks that write nothing", model(quiet=True), weight=1.0),
         Fixture("one block", model(L=1), weight=1.0),
-        Fixture("as many tokens as n_positions", model(T_max), weight=1.0),
+        Fixture(
+            "more blocks, and as many tokens as n_positions", model(T_max, L=L + 1), weight=1.0
+        ),
         Fixture("tied", model(tied=True), weight=2.0),
         Fixture("its loss", model(loss=True), weight=2.0),
         Fixture("untied", model(), weight=2.0),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
-from array_api_compat import array_namespace
+import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake
-from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
+from autograder.check.forward_pass.loss_mistakes import BOTH, MISTAKES, OVERFLOW, PICK, loss
+from autograder.check.parts import Fixture
 from autograder.check.properties import COMMON
-from autograder.check.varied import batch_dims, first_only
-from autograder.oracle import forward_pass as oracle
-from autograder.oracle.self_attention import softmax
+from autograder.check.varied import RESHAPE, batch_dims, first_only
+from autograder.judge.compare import Tolerance
 
-OVERFLOW = "logits.logsumexp(-1) subtracts the largest before it takes the exponential."
+APART = 800.0  # in one place; the others lie a few hundred apart
 
 
 def fixtures(rng):
@@ -27,131 +24,47 @@ def fixtures(rng):
             "targets": rng.integers(0, V, shape),
         }
 
+    far = scored(B, T, std=60.0)
+    first, target = far["logits"][0, 0], far["targets"][0, 0]
+    first[target] = -np.inf
+    first[target] = first.max() - np.float32(APART)
     return [
         Fixture("two positions", scored(2), weight=1.0),
         Fixture("equal logits: ln V", scored(B, T, std=0.0, mean=0.3), weight=0.5),
         Fixture("logits as large as 1000", scored(B, T, mean=1000.0)),
-        Fixture("logits 300 apart", scored(B, T, std=100.0)),
+        Fixture("logits hundreds apart", far),
         Fixture("a batch", scored(B, T), weight=3.0),
     ]
-
-
-def _of(reduce):
-    """cross_entropy with another way to reduce the surprise of every place to a number."""
-    return lambda logits, targets: reduce(oracle.surprise(logits, targets), targets)
-
-
-def _mean(x):
-    return array_namespace(x).mean(x)
-
-
-def _log(x):
-    return array_namespace(x).log(x)
-
-
-def _shifted(logits, targets):
-    return oracle.cross_entropy(logits[..., :-1, :], targets[..., 1:])
 
 
 CROSS_ENTROPY = Component(
     "cross_entropy",
     fixtures,
-    oracle.cross_entropy,
+    loss,
     properties=(
         *batch_dims("logits", "targets"),
         first_only("sequences of one token", "logits", "targets", axis=1),
         *COMMON,
     ),
-    mistakes=(
-        Mistake(
-            "sum",
-            _of(lambda s, targets: s.sum()),
-            "It is the sum over the positions, not their mean.",
-            "Then a loss would depend on how large the batch is.",
-        ),
-        Mistake(
-            "summed_over_positions",
-            _of(lambda s, targets: _mean(s.sum(-1))),
-            "It sums over the positions and averages over the batch only.",
-            "Average over all positions of all sequences: .mean() without an axis.",
-        ),
-        Mistake(
-            "not_reduced",
-            _of(lambda s, targets: s),
-            "It returns the loss of every position; one number is asked for, their mean.",
-        ),
-        Mistake(
-            "last_position",
-            _of(lambda s, targets: _mean(s[..., -1])),
-            "Only the last position counts; every position is scored.",
-        ),
-        Mistake(
-            "sign",
-            _of(lambda s, targets: -_mean(s)),
-            "The sign is wrong: it is the mean of the log-probabilities, not of minus them.",
-        ),
-        Mistake(
-            "bits",
-            _of(lambda s, targets: _mean(s) / math.log(2)),
-            "It is in bits (logarithm to base 2); the loss is in nats.",
-            "The natural logarithm: torch.log, and logsumexp uses it too.",
-        ),
-        Mistake(
-            "shifted",
-            _shifted,
-            "It shifts the targets by one; they come already shifted.",
-            "targets[t] belongs to logits[t].",
-        ),
-        Mistake(
-            "softmax_twice",
-            lambda logits, targets: oracle.cross_entropy(softmax(logits), targets),
-            "Softmax is applied twice: the logits are turned into probabilities first.",
-            "logsumexp wants the logits as they are.",
-        ),
-        Mistake(
-            "probability",
-            lambda logits, targets: 1 - _mean(oracle.picked(softmax(logits), targets)),
-            "It is one minus the probability of the target; the logarithm is missing.",
-        ),
-        Mistake(
-            "log_of_mean",
-            lambda logits, targets: -_log(_mean(oracle.picked(softmax(logits), targets))),
-            "It is the logarithm of the mean probability, not the mean of the logarithms.",
-            "Take the logarithm at each position, then the mean.",
-        ),
-        Mistake(
-            "entropy",
-            lambda logits, targets: _mean(
-                oracle.log_sum_exp(logits) - (softmax(logits) * logits).sum(-1)
-            ),
-            "It is the entropy of the distribution; the targets are not used.",
-            "Pick the logit of the target: gather(-1, …).",
-        ),
-        Mistake(
-            "not_normalised",
-            lambda logits, targets: -_mean(oracle.picked(logits, targets)),
-            "It is minus the logit of the target: the logarithm of the sum is missing.",
-            "-log softmax(z)_i = logsumexp(z) - z_i",
-        ),
-        Mistake(
-            "largest_logit",
-            lambda logits, targets: _mean(
-                oracle.log_sum_exp(logits) - array_namespace(logits).max(logits, axis=-1)
-            ),
-            "It scores the most likely token, whatever the target is.",
-            "Pick the logit of the target: gather(-1, …).",
-        ),
-        Mistake(
-            "over_positions",
-            lambda logits, targets: _mean(
-                oracle.log_sum_exp(array_namespace(logits).moveaxis(logits, -2, -1)).sum(-1)
-                / targets.shape[-1]
-            )
-            - _mean(oracle.picked(logits, targets)),
-            "The softmax runs over the positions instead of the tokens.",
-        ),
-    ),
+    mistakes=MISTAKES,
+    example={
+        "logits": np.float32([[2, 1, 0], [0, 0, 3]]),
+        "targets": np.int64([1, 2]),
+    },
     shortcuts=frozenset({"cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss"}),
     outputs="the loss",
-    look={"logits as large as 1000": OVERFLOW, "logits 300 apart": OVERFLOW},
+    tolerance=Tolerance(1e-4, 1e-4),  # numbers near 1000 are 6e-5 apart in float32
+    look={
+        "logits as large as 1000": OVERFLOW,
+        "logits hundreds apart": f"No probability, no clamp, nothing added: {BOTH}. {OVERFLOW}",
+    },
+    raises={
+        "same number of dimensions": f"The index needs as many axes as the logits. {PICK}",
+        "Expected target size": "torch's cross_entropy wants the vocabulary on axis 1: flatten to "
+        "logits.reshape(-1, V) and targets.reshape(-1).",
+        "view size": RESHAPE,
+        "out of bounds": PICK,
+        "must match the size": PICK,
+        "values to unpack": "Any number of axes may stand in front, also none: count from the end.",
+    },
 )

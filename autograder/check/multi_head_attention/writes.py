@@ -1,0 +1,249 @@
+"""head_writes: what each head of a layer adds to the stream."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from array_api_compat import array_namespace
+
+from autograder.check.component import Component
+from autograder.check.mistake import Mistake, altered
+from autograder.check.multi_head_attention.inputs import (
+    EXTREMES,
+    OWN_ROWS,
+    PARAMETERS,
+    layer,
+    layer_fixtures,
+    of_sizes,
+    renamed,
+    without_biases,
+)
+from autograder.check.parts import Property
+from autograder.check.properties import COMMON, LEAVE_IT, causal
+from autograder.check.varied import batch_dims
+from autograder.judge.compare import Tolerance, difference
+from autograder.oracle import multi_head_attention as oracle
+from autograder.probes import Call
+
+SAME = "Up to the output of attention, this is the forward pass of the layer."
+SUM = "The writes of all heads and b_O must add up to what the layer gives."
+OF_BLOCKS = "Cut W_O into blocks of rows: heads @ attn.W_O.reshape(H, d // H, d), (H, d_k, d)."
+RAISES = {
+    "leaf Variable": LEAVE_IT,
+    "mat1 and mat2": OF_BLOCKS,
+    "must match the size": OF_BLOCKS,
+    "Expected size for": OF_BLOCKS,
+    "has no attribute": "The layer is one as in exercise 4.3: attn.n_head, attn.W_Q, attn.b_Q, … attn.b_O.",
+}
+
+
+def on_layer(inputs):
+    """A function of a layer: `init` and `state` make the layer, the other inputs follow it."""
+    rest = tuple(v for k, v in inputs.items() if k not in ("init", "state"))
+    return Call(
+        init=inputs["init"],
+        state=inputs["state"],
+        args=rest,
+        probe="multi_head_attention:with_layer",
+    )
+
+
+def writes(init, state, x, **switches):
+    H, switches = of_sizes(init, **switches)
+    return oracle.head_writes(x, state, H, **switches)
+
+
+def _sum_is_output(c, inputs, answers):
+    want = layer(inputs["init"], inputs["state"], inputs["x"]) - inputs["state"]["b_O"]
+    trouble = difference(answers[0].value.sum(-3), want, Tolerance(0.0, 1e-3))
+    return trouble and replace(
+        trouble,
+        what="The writes do not add up to the output of the layer without b_O.",
+        look="MHA(x) = sum_h head_h W_O^h + b_O, with all of the weights and biases of the layer.",
+    )
+
+
+def _columns(W_O, H):
+    return oracle.rows_of(W_O.T, H)
+
+
+def _dealt(W_O, H):
+    return W_O.reshape(-1, H, W_O.shape[-1]).swapaxes(0, 1)
+
+
+def _from_h(W_O, H):
+    """Rows h to h + d_k - 1."""
+    xp, d_k = array_namespace(W_O), W_O.shape[0] // H
+    return xp.stack([W_O[h : h + d_k] for h in range(H)])
+
+
+def _first_rows(W_O, H):
+    xp = array_namespace(W_O)
+    return xp.stack([W_O[: W_O.shape[0] // H]] * H)
+
+
+def _square_blocks(W_O, H):
+    """Of each head's rows, the columns of the same numbers."""
+    xp, d_k = array_namespace(W_O), W_O.shape[0] // H
+    return xp.stack([W_O[h * d_k :, h * d_k :][:d_k, :d_k] for h in range(H)])
+
+
+def _shared_out(w):
+    """The mean over the heads in the place of each."""
+    return 0 * w + array_namespace(w).mean(w, axis=-3, keepdims=True)
+
+
+MISTAKES = (
+    Mistake(
+        "b_O_in_each",
+        altered(writes, after=lambda w, i: w + i["state"]["b_O"]),
+        "b_O is added to every head's write; it belongs to no head.",
+        "Leave it out: head_h W_O^h.",
+        f"{SUM} With b_O in each it would be counted H times, 12 times in GPT-2 small.",
+    ),
+    Mistake(
+        "b_O_shared",
+        altered(writes, after=lambda w, i: w + i["state"]["b_O"] / i["init"][1]),
+        "b_O is shared out over the heads; it belongs to no head.",
+        "Leave it out: head_h W_O^h.",
+        "A head that writes nothing would seem to write b_O / H, and the size of a write would say "
+        "little of what the head does.",
+    ),
+    Mistake(
+        "columns_of_W_O",
+        altered(writes, rows=_columns),
+        "It takes d_k columns of W_O for each head, and needs d_k rows.",
+        OWN_ROWS,
+        "Rows belong to heads, columns to places of the stream. The shapes fit after a transpose, "
+        "but the writes no longer add up to the layer.",
+    ),
+    Mistake(
+        "rows_interleaved",
+        altered(writes, rows=_dealt),
+        "Head h meets rows h, h + H, … of W_O; its rows lie side by side.",
+        OWN_ROWS,
+        f"Each head would be read through rows of other heads. {SUM}",
+    ),
+    Mistake(
+        "rows_from_h",
+        altered(writes, rows=_from_h),
+        "Head h meets rows h to h + d_k - 1 of W_O; its rows begin at h d_k.",
+        OWN_ROWS,
+        "The rows of neighbouring heads overlap in all but one, so a head is read through rows "
+        "of others, and most rows of W_O are never used.",
+    ),
+    Mistake(
+        "first_rows_for_all",
+        altered(writes, rows=_first_rows),
+        "Every head meets the same d_k rows of W_O, the first ones.",
+        OWN_ROWS,
+        "Only the write of head 0 is right. The rows with which the others write are never used.",
+    ),
+    Mistake(
+        "square_blocks",
+        altered(writes, rows=_square_blocks),
+        "W_O is cut along both axes: the writes have width d_k; the stream has width d.",
+        OWN_ROWS,
+        "A head may write to all d places of the stream. Cut so, all but one in H of its numbers "
+        "are lost.",
+    ),
+    Mistake(
+        "not_projected",
+        altered(writes, rows=None),
+        "It returns the heads' outputs, of width d_k; the stream has width d.",
+        "A write is head_h W_O^h: heads @ attn.W_O.reshape(H, d // H, d).",
+        "In the d_k columns of its own a head's numbers mean nothing to the stream. W_O^h says in "
+        "which directions of the stream they point.",
+    ),
+    Mistake(
+        "heads_behind_positions",
+        altered(writes, after=lambda w: array_namespace(w).moveaxis(w, -3, -2)),
+        "The axis of the heads stands behind the positions.",
+        "The shape is (..., H, T, d). In torch.stack(…, dim=-3), dim counts axes of the result.",
+        "writes[..., h, :, :] would be position h with the writes of all heads, and not head h.",
+    ),
+    Mistake(
+        "summed",
+        altered(writes, after=lambda w: w.sum(-3)),
+        "It adds up the heads' writes; they are asked for one by one.",
+        "Leave the axis of the heads: (..., H, T, d). einsum keeps it if h is in its output.",
+        "The sum is what the layer gives already. Apart, the writes tell which head did what.",
+    ),
+    Mistake(
+        "equal_shares",
+        altered(writes, after=_shared_out),
+        "Every head gets the same share of the layer's output.",
+        OWN_ROWS,
+        "The sum comes out right, and nothing is learnt: all heads would seem equally important.",
+    ),
+    Mistake(
+        "no_mask",
+        altered(writes, mask=None),
+        "There is no causal mask: every position sees the later ones.",
+        f"attention(Q, K, V, causal_mask(T, x.device)). {SAME}",
+        "It would measure another layer than the one that was trained, a layer that sees the "
+        "tokens it has to predict.",
+    ),
+    Mistake(
+        "scaled_by_d_model",
+        altered(writes, scale=lambda d, d_k: d**-0.5),
+        "The scores are divided by sqrt(d) instead of sqrt(d_k).",
+        f"d_k = d / H is the width of one head. {SAME}",
+        "The weights would be flatter than those of the layer, and every write another.",
+    ),
+    Mistake(
+        "no_scaling",
+        altered(writes, scale=lambda d, d_k: 1.0),
+        "The scores are not divided by sqrt(d_k).",
+        f"attention does it of its own accord. {SAME}",
+        "The weights would be sharper than those of the layer, and every write another.",
+    ),
+    Mistake(
+        "no_bias",
+        altered(writes, before=without_biases),
+        "b_Q, b_K and b_V are not added; only b_O is to be left out.",
+        f"Q = x @ attn.W_Q + attn.b_Q, and so for K and V. {SAME}",
+        "They are 0 in a fresh layer and not in a trained one: what is measured would be the "
+        "heads of another layer.",
+    ),
+    Mistake(
+        "k_is_q",
+        altered(writes, before=renamed(W_K="W_Q", b_K="b_Q")),
+        "The keys are computed with W_Q: W_K is not used.",
+        f"K = x @ attn.W_K + attn.b_K. {SAME}",
+        "Every head would attend to other positions than it does in the layer.",
+    ),
+    Mistake(
+        "v_is_k",
+        altered(writes, before=renamed(W_V="W_K", b_V="b_K")),
+        "The values are computed with W_K: W_V is not used.",
+        f"V = x @ attn.W_V + attn.b_V. {SAME}",
+        "Every head would look where it does in the layer, and bring something else.",
+    ),
+    Mistake(
+        "running_sum",
+        altered(writes, after=lambda w: w.cumsum(-3)),
+        "It returns running sums over the heads, not each head's own write.",
+        "In a loop over the heads, keep head_h W_O^h of this head alone; do not add to the last.",
+        "The last head would seem to write all that the layer writes, whatever it does.",
+    ),
+)
+
+HEAD_WRITES = Component(
+    "head_writes",
+    layer_fixtures,
+    writes,
+    call=on_layer,
+    properties=(
+        Property("add up to the layer", lambda c, i: [c.call(i)], _sum_is_output, evidence=True),
+        causal(),
+        *batch_dims("x"),
+        *EXTREMES,
+        *COMMON,
+    ),
+    mistakes=MISTAKES,
+    needs=("split_heads", "merge_heads"),
+    constants=PARAMETERS,
+    shortcuts=frozenset({"multi_head_attention_forward"}),
+    raises=RAISES,
+)
