@@ -105,7 +105,7 @@ def test_at_the_edge_it_stays_inside():
         want, got = np.zeros((5, 5)), np.zeros((5, 5))
         got[at] = 1
         p = picture(got, want)
-        assert p.got[p.first[0]][p.first[1]] == 1 and len(p.rows) == len(p.columns) == 3
+        assert p.got[p.first[0]][p.first[1]] == 1 and (len(p.rows), len(p.columns)) == (3, 5)
 
 
 def test_of_a_vector_it_is_one_row_and_of_a_number_none():
@@ -184,8 +184,8 @@ def test_what_is_wrong_stands_in_three_lines_before_the_rest():
     told = lines[1 : next(i for i, line in enumerate(lines) if "In the book" in line)]
     assert [line for line in told if not line.startswith("    ")] == [
         "  The scores are not divided by sqrt(d_k).",
-        *(line for line in told if "exactly your results" in line),
-        "  S = Q K^T / sqrt(d_k), before the mask and the softmax.",
+        *(line for line in told if "This alone gives your results, on all 4 inputs: at" in line),
+        "  Look: S = Q K^T / sqrt(d_k), before the mask and the softmax.",
     ]
     assert "of the weights" in told[1]  # they arise before the output
     assert lines[lines.index(told[-1]) + 2] == (
@@ -253,3 +253,34 @@ def test_parts_that_are_wrong_for_another_reason_say_so():
 def test_a_coarse_tolerance_does_not_hide_a_relation():
     trouble = difference(3 * WANT, WANT, Tolerance(0, 0.05))
     assert "3 times" in trouble.lines()[1]
+
+
+def test_numbers_get_as_many_digits_as_it_takes():
+    want = np.array([[0.0, 1.5], [2.25, -0.00002]])
+    got = want + [[-0.0, 0.0], [0.0001, 0.0]]
+    lines = picture(got, want).lines()
+    assert ">2.2501<" in lines[2] and "2.2500" in lines[2]
+    assert "-0 " not in lines[1] and "-2e-05" in lines[2]
+
+
+def test_what_can_be_seen_is_shown_before_what_cannot():
+    def part(name, factor):
+        return Finding(name, Trouble("Off.", mistake="m", picture=picture(factor * WANT, WANT)))
+
+    assert Report("f", (part("slight", 1.0001), part("plain", 2))).first().part == "plain"
+
+
+def test_arrays_with_a_short_name_are_shown_by_it():
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    assert shown("split_heads", {"x": x, "n_head": 3}) == (
+        "split_heads(torch.arange(24.).reshape(4, 6), 3)"
+    )
+    assert shown("f", {"V": np.eye(3, dtype=np.float32)}) == "f(torch.eye(3))"
+
+
+def test_what_was_given_is_told_where_the_call_is_too_long():
+    def decay(step, max_lr, min_lr, warmup_steps, max_steps):
+        return max_lr
+
+    trouble = check.lr_schedule(decay).findings[-1].trouble
+    assert re.search(r"\(.*max_lr 0\.\d+, min_lr 0\.\d+, warmup_steps \d", trouble.evidence)

@@ -24,7 +24,7 @@ def dropout(
     left: Callable[[Inputs], np.ndarray],
     says: str,
     look: str,
-) -> tuple[Property, Property]:
+) -> tuple[Property, ...]:
     """at_rate sets a module's dropout; `left` is its output when everything is dropped."""
 
     def calls(c: Component, inputs: Inputs) -> list[Call]:
@@ -40,7 +40,15 @@ def dropout(
             return Trouble(says, trouble.evidence or trouble.what, look)
         return None
 
+    usual = property_of(
+        lambda c, inputs: inputs,
+        "no dropout unless it is asked for",
+        "Leave the default, dropout = 0.0, as it is in the exercise.",
+        weight=0.5,
+    )
+    trained = lambda c, inputs: [replace(c.call(inputs), training=True)]  # noqa: E731
     return (
+        replace(usual, calls=trained),
         property_of(
             lambda c, inputs: at_rate(inputs, 0.4),
             "no dropout in eval mode",

@@ -10,7 +10,7 @@ from autograder.check.mistake import Mistake
 from autograder.check.naming import Case, Cause, cause_of
 from autograder.check.parts import Fixture
 from autograder.check.raised import hint
-from autograder.check.shown import shown
+from autograder.check.shown import given, shown
 from autograder.judge import Finding, Trouble
 from autograder.judge.compare import finite, form
 from autograder.judge.finding import CLOSE, lower
@@ -36,7 +36,7 @@ def findings(
     cause = cause_of(mistakes, [Case(f.inputs, a, w) for f, a, w in each], c.tolerance)
     seen = list(zip(fixtures, answers, wanted))
     raised = [_raised(c, f, a, cause) for f, a, _ in seen]
-    shaped = [None if r else _shape(c, a, w) for r, (_, a, w) in zip(raised, seen)]
+    shaped = [None if r else _shape(c, *each) for r, each in zip(raised, seen)]
     tried = [r or s for r, s in zip(raised, shaped)]
     whole = [None if t else _finite(c, *each) for t, each in zip(tried, seen)]
     obstacles = [t or w for t, w in zip(tried, whole)]
@@ -74,33 +74,39 @@ def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None)
     return replace(trouble, evidence="") if cause else trouble
 
 
-def _shape(c: Component, answer: Answer, want: Any) -> Trouble | None:
+def _shape(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
     if isinstance(answer.value, Trouble):  # what `read` has to say
         return answer.value
     trouble = form(answer.value, want, c.outputs)
-    return trouble and replace(trouble, look=trouble.look or c.look.get(SHAPES, ""))
+    if trouble is None:
+        return None
+    trouble = replace(trouble, look=trouble.look or c.look.get(SHAPES, ""))
+    return trouble if trouble.evidence else _placed(c, fixture, trouble)
 
 
 def _finite(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
     trouble = finite(answer.value, want, c.outputs)
-    return trouble and replace(trouble, look=c.look.get(fixture.name, ""))
+    if trouble is None:
+        return None
+    return _placed(c, fixture, replace(trouble, look=c.look.get(fixture.name, "")))
 
 
 def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
     trouble = c.difference(answer.value, want)
     if trouble is None:
         return None
+    return _placed(c, fixture, replace(trouble, look=c.look.get(fixture.name, "")))
+
+
+def _placed(c: Component, fixture: Fixture, trouble: Trouble) -> Trouble:
+    """Told with the call that shows it, or with the part and what was given."""
     code = "" if c.call(fixture.inputs).probe else shown(c.name, fixture.inputs)
-    trouble = replace(trouble, look=c.look.get(fixture.name, ""))
-    if not trouble.picture:  # a single number
-        return replace(trouble, evidence=f"{code or place(fixture)}: {lower(trouble.what)}")
+    where = code or f'In "{fixture.name}"{given(fixture.inputs)}'
+    if not trouble.picture:  # a single number, or a shape
+        return replace(trouble, evidence=f"{where}.")
     if code:
         return replace(trouble, code=code)
-    return replace(trouble, evidence=f"{place(fixture)}, {lower(trouble.evidence)}")
-
-
-def place(fixture: Fixture) -> str:
-    return f'In "{fixture.name}"'
+    return replace(trouble, evidence=f"{where}, {lower(trouble.evidence)}")
 
 
 def _narrowed(fixtures: list[Fixture], troubles: list[Trouble | None]) -> list[Trouble | None]:
@@ -116,22 +122,25 @@ def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None)
     """The same evidence, told with its cause where that is known."""
     if cause is None or trouble is None:
         return trouble
-    evidence = trouble.evidence or trouble.what
+    detail = trouble.evidence or trouble.what
+    if trouble.evidence and not trouble.picture:  # that is only where
+        detail = f"{detail.rstrip('.')}: {lower(trouble.what)}"
     mistake, says = cause.mistake, cause.mistake.says
-    given = "These two together give" if " + " in mistake.name else "This mistake gives"
+    alone = "These two together give" if " + " in mistake.name else "This alone gives"
     on = f"on all {n} inputs" if n > 1 else "on the one input"
-    agrees = f"{given} exactly your results, {on}."
+    agrees = f"{alone} your results, {on}"
     if cause.sure == CLOSE:
         says = f"Probably: {says}"
-        agrees = f"{given} nearly your results ({cause.explains:.0%} of what is off), {on}."
+        agrees = f"This explains {cause.explains:.0%} of what is off, {on}"
     return Trouble(
         says,
-        f"{evidence} {agrees}",
+        f"{agrees}: {lower(detail)}",
         mistake.look,
         mistake=mistake.name,
         sure=cause.sure,
         why=mistake.why,
         picture=trouble.picture,
+        seen=trouble.what,
         code=trouble.code,
     )
 

@@ -16,6 +16,11 @@ SAMPLING = Tolerance(0.06, 1e-7)  # five deviations of the statistics of 5,000 e
 WITHIN = 0.6827  # of a normal distribution lies within one deviation of its mean
 
 
+def each(*names: str, value: float) -> Rules:
+    """A group for each name by itself: what is off in one alone is not averaged away."""
+    return {name: ((name,), value) for name in names}
+
+
 def groups(drawn: Rules, constant: Rules) -> dict[str, dict]:
     """The arguments of the probe: which parameters belong together."""
     return {

@@ -72,7 +72,7 @@ def cause_of(mistakes: Iterable[Mistake], cases: list[Case], tolerance: Toleranc
                 return Cause(mistake, EXACT)
     sharp = tolerance.rtol + tolerance.atol <= SHARP
     many = sum(fractions(c.want) for c in cases) >= FEW
-    return closest(mistakes, cases) if sharp and many else None
+    return closest(mistakes, cases, tolerance) if sharp and many else None
 
 
 def telling(cases: list[Case]) -> bool:
@@ -129,14 +129,14 @@ def pairs(mistakes: tuple[Mistake, ...]) -> Iterator[Mistake]:
             yield both
 
 
-def closest(mistakes: tuple[Mistake, ...], cases: list[Case]) -> Cause | None:
+def closest(mistakes: tuple[Mistake, ...], cases: list[Case], tolerance: Tolerance) -> Cause | None:
     """The mistake that explains nearly all of the difference, on every fixture."""
-    found = [(rest(m, cases), i) for i, m in enumerate(mistakes)]
+    found = [(rest(m, cases, tolerance), i) for i, m in enumerate(mistakes)]
     left, i = min(found, default=(np.inf, 0))
     return Cause(mistakes[i], CLOSE, 1 - left) if left <= NEAR else None
 
 
-def rest(mistake: Mistake, cases: list[Case]) -> float:
+def rest(mistake: Mistake, cases: list[Case], tolerance: Tolerance) -> float:
     """The largest share, over the fixtures, that the mistake leaves unexplained.
 
     Measured against the larger of two distances, of the student's numbers and of the mistake's from
@@ -152,9 +152,10 @@ def rest(mistake: Mistake, cases: list[Case]) -> float:
         got, want = case.answer.value, case.want
         if form(got, want) or form(wrong, want):
             return np.inf
+        if agree(got, want, tolerance) and agree(wrong, want, tolerance):
+            continue  # what is left is rounding
         off = max(distance(got, want), distance(wrong, want))
-        if off > 0:
-            worst = max(worst, distance(got, wrong) / off if np.isfinite(off) else np.inf)
+        worst = max(worst, distance(got, wrong) / off if np.isfinite(off) else np.inf)
     return worst
 
 

@@ -12,14 +12,14 @@ from types import ModuleType
 import torch
 
 # the order of these imports is the order of the table
-from autograder.conform import (
+from autograder.conform import (  # noqa: F401
     structure,
     numbers,
     behaviour,
     training,
     generation,
     loading,
-)  # noqa: F401
+)
 from autograder.conform.command import add_arguments, run  # noqa: F401
 from autograder.conform.load import load_module, require_names
 from autograder.conform.row import PROPERTIES, Property, Row, measure

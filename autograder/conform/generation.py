@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from autograder import references
-from autograder.conform.row import Skip, Worst, Wrong, prop
+from autograder.conform.row import Worst, Wrong, prop
 from autograder.conform.subject import Subject
 from autograder.oracle import model as oracle
 

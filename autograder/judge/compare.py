@@ -25,6 +25,7 @@ class Tolerance:
 
 def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
     """Type, length, shape and dtype: everything but the values."""
+    want = want.item() if isinstance(want, np.generic) else want
     if isinstance(want, tuple):
         if not isinstance(got, tuple) or len(got) != len(want):
             whole = what if isinstance(what, str) else "the result"
@@ -89,7 +90,13 @@ def kind(value: Any) -> str:
         tensors = bool(value) and all(isinstance(v, np.ndarray) for v in value)
         inside = count(len(value), "tensor" if tensors else "value")
         return f"a {'list' if isinstance(value, Listed) else 'tuple'} of {inside}"
-    names = {bool: "True or False", int: "an int", float: "a float", str: "a str", dict: "a dict"}
+    names = {
+        bool: "True or False",
+        int: "an int",
+        float: "a single number",
+        str: "a str",
+        dict: "a dict",
+    }
     return "None" if value is None else names.get(type(value), f"a {type(value).__name__}")
 
 
@@ -105,9 +112,11 @@ def finite(got: Any, want: Any, what: What = "the result") -> Trouble | None:
                 return Trouble(f"{name} is {g}, where {number(w)} is expected.")
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             verb = "is" if bad.sum() == 1 else "are"
+            some = f"{int(bad.sum())} of {bad.size} entries {verb} not finite"
             return Trouble(
-                f"{name} has {count(int(bad.sum()), 'entry')} that {verb} not finite.",
-                f"The first, at {index(at)}: {g[at]}, where {number(w[at])} is expected.",
+                f"Numbers in {name} are not finite.",
+                f"At {index(at)}{_of(name)}: expected {number(w[at])}, got {g[at]} ({some}).",
+                picture=window(g, w, ~np.isclose(g, w, equal_nan=True)),
             )
     return None
 
@@ -137,17 +146,22 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: Tolerance) -> np.ndarray
 def wrong_values(name: str, got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> Trouble:
     """Where they differ first and by how much, how they relate, and a picture of it."""
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
-    of = "" if name == "the result" else f" of {name}"
-    evidence = f"At {index(first)}{of}: expected {number(want[first])}, got {number(got[first])}"
+    evidence = (
+        f"At {index(first)}{_of(name)}: expected {number(want[first])}, got {number(got[first])}"
+    )
     said = ""
     if wrong.size > 1:
         said = relation(got, want, wrong) if wrong.sum() > 1 else ""
         verb = "differs" if wrong.sum() == 1 else "differ"
         many = f"{int(wrong.sum())} of {wrong.size} entries {verb}"
-        evidence += f" ({many}{'' if said else _largest(got, want, wrong)})"
+        evidence += f" ({many}{_largest(got, want, wrong) if wrong.sum() > 1 else ''})"
     return Trouble(
         f"Wrong values in {name}.", f"{evidence}.", relation=said, picture=window(got, want, wrong)
     )
+
+
+def _of(name: str) -> str:
+    return "" if name == "the result" else f" of {name}"
 
 
 def _largest(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:

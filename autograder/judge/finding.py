@@ -40,11 +40,18 @@ class Trouble:
     sure: str = ""  # how well they agree with it: EXACT or CLOSE
     why: str = ""  # why it matters; told below the rest
     picture: Picture | None = None
+    seen: str = ""  # what was wrong, where `what` tells the cause of it
     code: str = ""  # the call that shows it, as one could type it
+
+    @property
+    def slight(self) -> bool:
+        """Whether what differs can hardly be seen in the picture."""
+        return self.picture is not None and self.picture.slight
 
     def lines(self) -> list[str]:
         evidence = self.evidence if self.mistake else f"{self.evidence} {self.relation}".strip()
-        return [sentence(line) for line in (self.what, evidence, self.look) if line]
+        said = [sentence(line) for line in (self.what, evidence) if line]
+        return said + ([f"Look: {self.look}"] if self.look else [])
 
 
 EXACT, CLOSE = "exact", "close"

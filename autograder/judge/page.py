@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from autograder.judge.picture import Picture, digits
+from autograder.judge.picture import Picture
 
 RIGHT, WRONG = "#1a7f37", "#b35900"
 CELL = "padding:.1em .6em;text-align:right;font-family:monospace;border:1px solid #8886"
@@ -42,8 +42,9 @@ def fold(title: str, said: list[str]) -> str:
 
 def side_by_side(picture: Picture) -> str:
     """Two tables of the same entries; wrong ones are coloured and told to a screen reader."""
-    want = _table(picture, f"expected {picture.place}", picture.want, mark=False)
-    got = _table(picture, "yours", picture.got, mark=True)
+    want, got = picture.written()
+    want = _table(picture, f"expected {picture.place}", want, mark=False)
+    got = _table(picture, "yours", got, mark=True)
     return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0">{want}{got}</div>'
 
 
@@ -65,7 +66,7 @@ def _heading(i: int, scope: str) -> str:
     return f'<th scope="{scope}" style="padding:.1em .6em;font-weight:normal;opacity:.75">{i}</th>'
 
 
-def _cell(picture: Picture, r: int, c: int, x: float, mark: bool) -> str:
+def _cell(picture: Picture, r: int, c: int, x: str, mark: bool) -> str:
     wrong, styles, title = mark and picture.wrong[r][c], [CELL], ""
     if picture.hidden[r][c]:
         styles.append(HIDDEN)
@@ -76,4 +77,4 @@ def _cell(picture: Picture, r: int, c: int, x: float, mark: bool) -> str:
         if (r, c) == picture.first:
             styles.append(FIRST)
             title = ' title="the first that differs"'
-    return f'<td style="{";".join(styles)}"{title}>{digits(x)}</td>'
+    return f'<td style="{";".join(styles)}"{title}>{x}</td>'

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from autograder.judge import page
-from autograder.judge.finding import Finding
+from autograder.judge.finding import Finding, sentence
 
+NUMBERS = "Wrong values in"  # a part that says no more than this says nothing new
 SMALL = 0.5  # weight of a part, such as the device or the type, that says least of what is wrong
 
 
@@ -67,16 +68,22 @@ class Report:
         wrong = [f for f in self.findings if f.trouble]
         named = [f for f in wrong if f.trouble.mistake]
         shown = [f for f in named if f.trouble.picture]
+        # What is plain to see before what is not, and what can be typed before what cannot.
+        shown.sort(key=lambda f: (f.trouble.slight, not f.trouble.code))
         large = [f for f in wrong if f.evidence or not 0 < f.weight <= SMALL]
         return next(iter(shown + named + large + wrong), None)
 
     def _head(self) -> str:
-        n, good = len(self.findings), sum(f.passed for f in self.findings)
+        n, wrong = len(self.findings), sum(f.trouble is not None for f in self.findings)
         if not self.started:
             return f"{self.component}: not started"
         if self.passed:
             return f"{self.component}: right, all {n} parts"
-        return f"{self.component}: {good} of {n} parts {'is' if good == 1 else 'are'} right"
+        unseen = sum(f.skipped for f in self.findings)
+        aside = f", {unseen} not looked at" if unseen else ""
+        return (
+            f"{self.component}: {wrong} of {n} parts {'is' if wrong == 1 else 'are'} wrong{aside}"
+        )
 
     def _cause(self) -> list[str]:
         """What is wrong, the evidence, and where to look."""
@@ -95,16 +102,22 @@ class Report:
         return more + ([f"More on it: autograder explain {entries}"] if entries else [])
 
     def _parts(self) -> list[str]:
-        """Every part with its mark; those that are wrong for another reason say so."""
+        """Those that are wrong, with what was seen of them if it is not told yet; then the rest."""
         if not self.started or self.passed:
             return []
         told, said = self.first().trouble, []
         for f in self.findings:
-            said.append(f"{_mark(f)} {f.part}")
-            if f.trouble and f.trouble.mistake != told.mistake and f.trouble.what != told.what:
-                said.append(f"          {f.trouble.lines()[0]}")
-        if any(f.skipped for f in self.findings):
-            said.append("[--] was not looked at: it rests on a part that is wrong.")
+            if f.trouble:
+                said.append(f"[wrong] {f.part}")
+                seen = f.trouble.seen or f.trouble.what
+                if seen not in (told.what, told.seen) and not seen.startswith(NUMBERS):
+                    said.append(f"        {sentence(seen)}")
+        for mark, chosen in (
+            ("[--]    not looked at, since it rests on what is wrong: ", lambda f: f.skipped),
+            ("[ok]    ", lambda f: f.passed),
+        ):
+            names = [f.part for f in self.findings if chosen(f)]
+            said += [f"{mark}{'; '.join(names)}"] if names else []
         return said
 
     def _remarks(self) -> list[str]:
@@ -141,7 +154,3 @@ class Report:
         body += page.fold("Why it matters", why) + page.lines(self._more())
         body += page.fold("All parts", self._parts())
         return page.box(self.passed, self._head(), body + page.lines(self._remarks()))
-
-
-def _mark(finding: Finding) -> str:
-    return "[ok]   " if finding.passed else "[--]   " if finding.skipped else "[wrong]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import torch
 from torch import nn
 
@@ -12,8 +14,20 @@ Groups = dict[str, tuple[str, ...]]  # name of a group -> endings of its paramet
 
 def values(target, call: Call) -> Answer:
     """Statistics of a fresh instance. kwargs: `drawn` and `constant`, both Groups."""
-    module = build(target, call)
+    with torch_empty_is_nan():
+        module = build(target, call)
     return Answer(value=statistics(module, **call.kwargs))
+
+
+@contextmanager
+def torch_empty_is_nan():
+    """Memory that nobody has filled holds 0 by chance, and a check would pass by chance."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
 
 
 def statistics(module: nn.Module, drawn: Groups, constant: Groups) -> dict[str, float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
+
 from autograder.probes.call import Answer, Call, build, probe_of
 from autograder.probes.plain import Seed, to_plain, to_tensors
 
@@ -13,6 +15,16 @@ def each(target, call: Call) -> Answer:
     what it keeps from a call must not show in the next."""
     module = build(target, call)
     return Answer(value=tuple(to_plain(module(*to_tensors(a, call.device))) for a in call.args))
+
+
+def seeds(target, call: Call) -> Answer:
+    """args: a Call, and how many times. Its results after so many seeds of torch's generator."""
+    once, times = call.args
+    results = []
+    for seed in range(times):
+        torch.manual_seed(seed)
+        results.append(probe_of(once)(target, once).value)
+    return Answer(value=tuple(results))
 
 
 def one_generator(target, call: Call) -> Answer:

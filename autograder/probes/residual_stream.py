@@ -70,6 +70,13 @@ def gradient_norms_of_computed(target, call: Call) -> Answer:
     return Answer(value=to_plain(target(1.0 * x.requires_grad_(), layers, *residual)))
 
 
+def gradient_norms_leaves(target, call: Call) -> Answer:
+    """Whether the x that was handed in records gradients afterwards."""
+    x, layers, residual = _trainable(call)
+    target(x, layers, *residual)
+    return Answer(value=x.requires_grad)
+
+
 def _made(call: Call):
     """x, the weights, the sub-layers, and the list of those that have been called."""
     x, kinds = call.args[:2]

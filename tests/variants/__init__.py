@@ -22,7 +22,7 @@ def right(name: str) -> dict[str, object]:
     chapter = _chapter(name)
     written = chapter.RIGHT.get(name, [])
     return {"stand-in": getattr(standins, name)} | {
-        f"{getattr(f, '__name__', f)} {i}": f for i, f in enumerate(written)
+        f"{getattr(f, '__name__', type(f).__name__)} {i}": f for i, f in enumerate(written)
     }
 
 

@@ -382,7 +382,7 @@ def loss_by_view_of_logits(logits, targets):
 
 
 def loss_squeezed(logits, targets):
-    """Right even where squeeze() takes away too much: the mean of all differences is the same."""
+    """Where squeeze() takes away an axis of the targets too, the two no longer fit."""
     picked = logits.gather(-1, targets[..., None]).squeeze()
     return (logits.logsumexp(-1) - picked).mean()
 
@@ -864,7 +864,6 @@ RIGHT = {
         loss_in_double,
         loss_by_lists,
         loss_by_comparison,
-        loss_squeezed,
         loss_by_chunks,
         loss_by_einsum,
         loss_of_differences,
@@ -904,6 +903,7 @@ WRONG = {
         "names that never match": init_by_endings_that_miss,
     },
     "cross_entropy": {
+        "squeeze": loss_squeezed,
         "view": loss_by_view,
         "view of the targets": loss_by_view_of_targets,
         "view of the logits": loss_by_view_of_logits,

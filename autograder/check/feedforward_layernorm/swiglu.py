@@ -6,7 +6,7 @@ from autograder.check.component import Component, module
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
-from autograder.check.initial import initial_values
+from autograder.check.initial import each, initial_values
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims
 from autograder.oracle import feedforward_layernorm as oracle
@@ -69,8 +69,8 @@ SWIGLU = Component(
     call=module,
     properties=(
         initial_values(
-            (50, 70),
-            {"weights": (("W_up", "W_gate", "W_down"), 0.02)},
+            (90, 100),
+            each("W_up", "W_gate", "W_down", value=0.02),
             {},
             look="nn.Parameter(0.02 * torch.randn(rows, columns)) for each of the three.",
         ),

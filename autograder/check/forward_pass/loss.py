@@ -9,7 +9,7 @@ from autograder.check.draw import choice, normal
 from autograder.check.forward_pass.loss_mistakes import BOTH, MISTAKES, OVERFLOW, PICK, loss
 from autograder.check.parts import Fixture
 from autograder.check.properties import COMMON
-from autograder.check.varied import RESHAPE, batch_dims, first_only
+from autograder.check.varied import RESHAPE, SQUEEZE, batch_dims, first_only, property_of
 from autograder.judge.compare import Tolerance
 
 APART = 800.0  # in one place; the others lie a few hundred apart
@@ -44,6 +44,12 @@ CROSS_ENTROPY = Component(
     properties=(
         *batch_dims("logits", "targets"),
         first_only("sequences of one token", "logits", "targets", axis=1),
+        property_of(
+            lambda c, i: {k: np.stack([v[:, :1]] * 2) for k, v in i.items()},
+            "sequences of one token, two batch dimensions",
+            SQUEEZE,
+            weight=0.5,
+        ),
         *COMMON,
     ),
     mistakes=MISTAKES,

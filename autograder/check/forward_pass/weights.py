@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component
 from autograder.check.findings import failure
-from autograder.check.forward_pass.weights_inputs import call, expected, fixtures
+from autograder.check.forward_pass.weights_inputs import DRAWN, call, expected, fixtures
 from autograder.check.forward_pass.weights_mistakes import MISTAKES, STREAM
 from autograder.check.initial import SAMPLING
 from autograder.check.parts import Property
@@ -54,7 +54,7 @@ INIT_WEIGHTS = Component(
     expected,
     call=call,
     properties=(
-        generator_decides(),
+        generator_decides(names=DRAWN),
         Property("fills the parameters that are there", _in_place, _kept, weight=0.5),
         Property("every matrix has numbers of its own", _in_place, _distinct, weight=0.5),
     ),

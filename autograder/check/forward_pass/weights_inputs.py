@@ -22,6 +22,7 @@ ENDINGS = {
     "beta": ("beta",),
     "the biases": tuple(f".b_{n}" for n in ("Q", "K", "V", "O", "up", "down")),
 }
+DRAWN = ("E", "P", QKV, "W_up", "W_O", "W_down")  # of a tied model
 SIZES = {"vocab_size": 211, "n_positions": 150, "n_head": 3, "d_model": 72}  # 5,000 draws or more
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.defaults import defaults
 from autograder.check.draw import choice, normal
 from autograder.check.findings import failure
 from autograder.check.generation.continuing_mistakes import (
@@ -171,6 +172,16 @@ GENERATE = Component(
             "a single row of one token",
             SQUEEZE,
             weight=0.5,
+        ),
+        defaults(
+            lambda i: i
+            | {"temperature": 1.0, "top_k": None, "top_p": None, "use_cache": True}
+            | {"generator": None},
+            "temperature",
+            "top_k",
+            "top_p",
+            "use_cache",
+            "generator",
         ),
         parts_restored({"training": True, "temperature": 0, "n": 3}),
         replace(

@@ -7,7 +7,7 @@ import numpy as np
 from autograder.check.component import Component, module
 from autograder.check.dropout import dropout, rescaled
 from autograder.check.findings import failure
-from autograder.check.initial import initial_values
+from autograder.check.initial import each, initial_values
 from autograder.check.multi_head_attention.inputs import EXTREMES, layer, layer_fixtures
 from autograder.check.multi_head_attention.layer_mistakes import MISTAKES
 from autograder.check.parts import Property
@@ -81,7 +81,7 @@ MULTI_HEAD_ATTENTION = Component(
         Property("self.n_head is the number of heads", _made, _keeps_n_head, weight=0.5),
         initial_values(
             (96, 4),
-            drawn={"W_Q, W_K, W_V and W_O": (("W_Q", "W_K", "W_V", "W_O"), 0.02)},
+            drawn=each("W_Q", "W_K", "W_V", "W_O", value=0.02),
             constant={"the biases": (("b_Q", "b_K", "b_V", "b_O"), 0.0)},
             look="nn.Parameter(0.02 * torch.randn(d, d)) for a matrix, torch.zeros(d) for a bias.",
         ),

@@ -13,6 +13,7 @@ from autograder.check.properties import python_numbers, unchanged
 from autograder.check.varied import property_of
 from autograder.check.residual_stream.gradient_mistakes import MISTAKES
 from autograder.check.residual_stream.sublayers import call_with, silent, sizes, stack
+from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle
 
@@ -48,6 +49,23 @@ def also(probe: str, name: str, where: str, look: str) -> Property:
     return Property(name, calls, verdict, weight=0.5, exact=True)
 
 
+def _leaves(c, inputs):
+    return [replace(c.call(inputs), probe="residual_stream:gradient_norms_leaves")]
+
+
+def _leaves_verdict(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "when it is called")
+    if not answer.value:
+        return None
+    return Trouble(
+        "It turns on x.requires_grad for the x that it was given.",
+        "All that the caller computes with this x is recorded from then on.",
+        "Start from x.detach().requires_grad_(): a tensor of your own.",
+    )
+
+
 GRADIENT_NORMS = Component(
     "gradient_norms",
     gradient_fixtures,
@@ -55,6 +73,7 @@ GRADIENT_NORMS = Component(
     call=call_with("gradient_norms"),
     properties=(
         unchanged,
+        Property("x records no gradients afterwards", _leaves, _leaves_verdict, weight=0.5),
         python_numbers(float),
         property_of(
             silent,

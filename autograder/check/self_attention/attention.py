@@ -15,7 +15,7 @@ from autograder.check.properties import COMMON, causal, sums_to_one
 from autograder.check.varied import batch_dims
 from autograder.check.self_attention.mask import MASK
 from autograder.judge import Trouble
-from autograder.judge.compare import form
+from autograder.judge.compare import form, number
 from autograder.oracle import self_attention as oracle
 from autograder.probes import Call
 
@@ -42,6 +42,35 @@ def attention_fixtures(rng):
             weight=3.0,
         ),
     ]
+
+
+LARGE = 30_000.0  # a score; float32 still tells its neighbours apart
+
+
+def _large(c, inputs):
+    """All keys score -LARGE, but the last, which is masked, and scores LARGE."""
+    T, S, d_k = 3, 4, 4
+    size = np.float32((LARGE * d_k**0.5 / d_k) ** 0.5)
+    Q, K = np.full((1, T, d_k), size), np.full((1, S, d_k), -size)
+    K[:, -1] = size
+    V = np.float32(np.eye(S))[None]
+    mask = np.zeros((T, S), np.float32)
+    mask[:, -1] = -np.inf
+    return [Call(args=(Q, K, V, mask))]
+
+
+def _large_verdict(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "on large scores")
+    weight = float(np.abs(answer.value[1][..., -1]).max())
+    if not weight > 0:  # NaN: weights of e^-60000, masked and summed to 1 again, are 0 / 0
+        return None
+    return Trouble(
+        f"A masked key gets the weight {number(weight)} where scores are large.",
+        f"Its score is {LARGE:,.0f}, those of the other keys are -{LARGE:,.0f}.",
+        "Add the mask as it is: -inf lies below every score, -10000 does not.",
+    )
 
 
 RATES = (0.0, 0.5, 0.2)
@@ -121,6 +150,9 @@ ATTENTION = Component(
     properties=(
         sums_to_one(-1, 1, "rows of the weights", "Softmax runs along the keys: dim=-1."),
         causal("V", output=0),
+        Property(
+            "what is masked stays so, whatever the scores", _large, _large_verdict, weight=0.5
+        ),
         Property("dropout", _with_dropout, _dropout_verdict, weight=0.5),
         *batch_dims("Q", "K", "V"),
         *COMMON,

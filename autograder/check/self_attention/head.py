@@ -7,7 +7,7 @@ from autograder.check.component import Component, module
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
-from autograder.check.initial import initial_values
+from autograder.check.initial import each, initial_values
 from autograder.check.properties import COMMON, causal, several_lengths
 from autograder.check.varied import batch_dims
 from autograder.oracle import self_attention as oracle
@@ -66,8 +66,8 @@ ATTENTION_HEAD = Component(
         *batch_dims("x"),
         *COMMON,
         initial_values(
-            (96, 24),
-            drawn={"W_Q, W_K and W_V": (("W_Q", "W_K", "W_V"), 0.02)},
+            (144, 64),
+            drawn=each("W_Q", "W_K", "W_V", value=0.02),
             constant={"the biases": (("b_Q", "b_K", "b_V"), 0.0)},
         ),
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
@@ -12,6 +14,7 @@ from autograder.check.draw import choice
 from autograder.check.properties import python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, number
+from autograder.probes import Call
 
 MANY = 100_000  # scores: the variance that they show has a deviation of 0.6 % at most
 SAMPLING = Tolerance(0.035, 0.008)
@@ -47,12 +50,55 @@ def _measured(c, inputs, answers):
     )
 
 
+SEEDS, FEW = 300, 64
+
+
+def _many(c, inputs):
+    """At width 1, many small samples: their variances are as far apart as products of two are."""
+    once = c.call({"d_k": 1, "n": FEW, "scaled": False})
+    return [Call(args=(once, SEEDS), probe="repeat:seeds")]
+
+
+def _products(c, inputs, answers):
+    """Var(s²) of n numbers is about (E x⁴ - 1) / n: E x⁴ is 9 for q k, and 3 for q alone."""
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, f"with d_k = 1 and n = {FEW}")
+    spread = float(np.var(np.asarray(answer.value, np.float64)))
+    if spread > 4 / FEW:
+        return None
+    return Trouble(
+        "The scores do not look like products of two independent draws.",
+        f"At d_k = 1 the variances of samples of {FEW} spread by {number(spread)}; "
+        f"for q * k it is about {number(8 / FEW)}.",
+        "q and k are two draws, each of shape (n, d_k), and a score is (q * k).sum(-1).",
+    )
+
+
+def _usual(c, inputs):
+    return [Call(args=(16,))]
+
+
+def _usual_verdict(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure:
+        return failure(answer, "on score_variance(16)")
+    if abs(float(answer.value) - 1) < 0.12:
+        return None
+    return Trouble(
+        f"score_variance(16) is {number(answer.value)}; it should be near 1.",
+        look="Leave the defaults n = 10_000 and scaled = True as they are in the exercise.",
+    )
+
+
 SCORE_VARIANCE = Component(
     "score_variance",
     variance_fixtures,
     _variance,
     properties=(
         Property("another seed, another number", _twice, _measured, weight=4.0),
+        Property("the scores are products of two draws", _many, _products, weight=0.5),
+        Property("the defaults of the signature", _usual, _usual_verdict, weight=0.5),
         python_numbers(float),
     ),
     mistakes=(

@@ -39,6 +39,15 @@ def clip_fixtures(rng):
     ]
 
 
+TINY = 5e-7  # the norm of all gradients then; what a divisor has for safety is of this size
+
+
+def tiny(grads):
+    squares = sum((g.astype(np.float64) ** 2).sum() for g in grads.values() if g is not None)
+    scale = np.float32(TINY / np.sqrt(squares))
+    return {k: None if g is None else scale * g for k, g in grads.items()}
+
+
 def clipped(values, grads, max_norm, as_list, **switches):
     return oracle.clip_grad_norm(grads, max_norm, values, **switches)
 
@@ -88,6 +97,12 @@ CLIP_GRAD_NORM = Component(
             | {"grads": {k: None if g is None else 0 * g for k, g in i["grads"].items()}},
             "gradients that are all zero",
             "Their norm is 0: see that nothing is divided by it.",
+            weight=0.5,
+        ),
+        property_of(
+            lambda c, i: i | {"grads": tiny(i["grads"])},
+            "a tiny gradient",
+            "The factor is at most 1: a gradient that is short enough stays as it is.",
             weight=0.5,
         ),
         Property("leaves the parameters alone", lambda c, i: [c.call(i)], _moved, weight=0.5),

@@ -11,7 +11,7 @@ from autograder.check.parts import Fixture, Property, double
 from autograder.check.draw import choice, normal
 from autograder.check.properties import unchanged
 from autograder.check.tensors import any_device
-from autograder.check.training.defaults import defaults
+from autograder.check.defaults import defaults
 from autograder.check.training.optimiser_mistakes import AVERAGES, MISTAKES, expected
 from autograder.judge.compare import difference, form
 from autograder.oracle import training as oracle

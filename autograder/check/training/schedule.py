@@ -18,13 +18,14 @@ def fixtures(rng):
     warmup, total = choice(rng, (4, 15), (5, 18), (6, 16))
     max_lr, min_lr = choice(rng, (0.6, 0.05), (0.8, 0.1), (0.5, 0.08))
 
-    def steps(first, last, warmup=warmup):
+    def steps(first, last, warmup=warmup, total=total):
         rates = dict(max_lr=max_lr, min_lr=min_lr, warmup_steps=warmup, max_steps=total)
         return {"steps": tuple(range(first, last))} | rates
 
     return [
         Fixture("the warm-up", steps(0, warmup)),
         Fixture("no warm-up", steps(0, total + 1, warmup=0)),
+        Fixture("one step after the warm-up", steps(0, warmup + 3, total=warmup + 1), weight=0.5),
         Fixture("the whole course, and five steps more", steps(0, total + 6), weight=3.0),
     ]
 
@@ -79,6 +80,8 @@ LR_SCHEDULE = Component(
         "a small example": FALL,
         "the warm-up": f"For step < warmup_steps it is {RISE}.",
         "no warm-up": "With warmup_steps = 0, step 0 has max_lr and step max_steps has min_lr.",
+        "one step after the warm-up": "With max_steps = warmup_steps + 1, step warmup_steps has max_lr "
+        "and the next one min_lr.",
         "the whole course, and five steps more": "Which step is the first that is wrong? Before "
         "warmup_steps it is the warm-up, from there on the cosine, past max_steps min_lr.",
     },

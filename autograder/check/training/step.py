@@ -9,7 +9,7 @@ from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice, normal
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of
-from autograder.check.training.defaults import defaults
+from autograder.check.defaults import defaults
 from autograder.check.training.step_mistakes import MISTAKES, MODE, trained
 from autograder.judge import Trouble
 from autograder.judge.compare import kind
