@@ -9,7 +9,6 @@ import numpy as np
 from autograder.check.component import Component
 from autograder.check.defaults import defaults
 from autograder.check.draw import choice
-from autograder.check.findings import failure
 from autograder.check.generation.sampling_mistakes import (
     MINUS_INFINITY,
     MISTAKES,
@@ -111,24 +110,6 @@ def _rows_differ(c, inputs, answers):
     return None
 
 
-def _exact(c, inputs):
-    """Four equal logits: two of them have exactly one half, in any float."""
-    logits = np.zeros((200, 4), np.float32)
-    return [Call(args=(logits, 1.0, None, 0.5, Seed(1)))]
-
-
-def _exact_verdict(c, inputs, answers):
-    if answers[0].failure:
-        return failure(answers[0], "on equal logits")
-    kept = len(np.unique(answers[0].value))
-    if kept == 2:
-        return None
-    return Trouble(
-        f"Of four equal logits, top_p = 0.5 should keep two; {kept} are drawn.",
-        look=NUCLEUS,
-    )
-
-
 COLUMN = (
     "One id a row, (B): torch.multinomial(p, 1) gives a column, (B, 1), and so does keepdim=True. "
     "squeeze(-1) takes its last axis away."
@@ -162,7 +143,6 @@ SAMPLE_NEXT = Component(
             "top_p",
             "generator",
         ),
-        Property("what reaches top_p exactly is enough", _exact, _exact_verdict, weight=0.5),
         generator_decides(n=30),
         replace(unchanged, calls=_few),
         replace(any_device, calls=lambda c, i: any_device.calls(c, i | {"n": 99})),
