@@ -1,5 +1,6 @@
 # make          the whole path: set up, release, grade, assemble, conform, train, generate, build the book
 # make test     set up and run the tests
+# make proof    try the checks themselves at length: many seeds, mutants of the reference, times
 # Both need Python >= 3.10 with venv, and nothing else. PYTHON=python3.12 make picks another Python.
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ RUN := build/training
 export OMP_NUM_THREADS ?= 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: course setup release grade assemble conform train generate book test gpu-check clean
+.PHONY: course setup release grade assemble conform train generate book test proof mutation check-times gpu-check clean
 
 course: setup
 	@for step in release grade assemble conform train generate book; do \
@@ -70,6 +71,17 @@ book: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
+
+# The checks themselves, at length: right solutions on 20 seeds, mutants of the reference, times.
+proof: $(READY)
+	SEEDS=20 $(BIN)/python -m pytest tests/test_checks.py -q -k right_solutions -n auto --maxprocesses 4
+	@$(MAKE) --no-print-directory mutation check-times
+
+mutation: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m mutation.run
+
+check-times: $(READY)
+	@PYTHONPATH=tests $(BIN)/python tests/check_times.py
 
 # On a machine with a GPU: the same file conforms and trains there too.
 gpu-check: $(READY)

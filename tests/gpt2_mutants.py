@@ -330,6 +330,15 @@ LOSS = [
 
 TRAINING = [
     m("no zero_grad", STEPS, ("train_step", "p.grad = None", "pass")),
+    m(
+        "rate of the first step",
+        "train_step: learning rate",
+        (
+            "adamw_step",
+            "state['step'] += 1",
+            "state['step'] += 1; lr = state.setdefault('lr', lr)",
+        ),
+    ),
     m("no clipping", STEPS, ("clip_grad_norm", "clamp(max=1.0)", "clamp(min=1.0, max=1.0)")),
     m(
         "clipped one by one",

@@ -46,6 +46,8 @@ HARMLESS = {
             "):\n"
             "    if not state:\n"
             "        state['adamw'] = torch.optim.AdamW(groups, lr, betas, eps, foreach=True)\n"
+            "    for group in state['adamw'].param_groups:\n"
+            "        group['lr'] = lr\n"
             "    state['adamw'].zero_grad()\n"
             "    loss = model.loss(x, y)\n"
             "    loss.backward()\n"

@@ -98,6 +98,7 @@ def test_form_says_floats_lists_and_single_numbers():
     want = np.zeros((2, 3), np.float32)
     assert "dtype bool; it should be a tensor of floats" in form(want > 1, want).what
     assert "is a list of 1 tensor" in form(Listed((want,)), want).what
+    assert "has 1 entry; it should have 2" in form(Listed((want,)), (want, want)).what
     assert "is a tuple of 1 tensor" in form((want,), want).what
     assert "should be a single number" in form(want, np.float64(1)).what
     assert form(Listed((want, want)), (want, want)) is None

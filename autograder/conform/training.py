@@ -143,6 +143,32 @@ def adamw(subject: Subject) -> Worst:
 
 @prop(
     GROUP,
+    "train_step: learning rate",
+    "a step at lr 0 moves nothing, one at lr > 0 does",
+    1e-7,
+    "each step takes the lr that it is handed, also where an optimiser was made in an earlier one",
+)
+def learning_rate(subject: Subject) -> Worst:
+    worst, r, state = Worst(), references.load("short"), {}
+    model = subject.model(r)
+    x, y, groups = (
+        subject.ids(r["ids"]),
+        subject.ids(r["targets"]),
+        subject.decay_groups(model, 0.1),
+    )
+
+    def moved(lr: float) -> float:
+        before = [p.detach().clone() for p in model.parameters()]
+        subject.train_step(model, x, y, groups, state, lr)
+        return max((p - b).abs().max().item() for p, b in zip(model.parameters(), before))
+
+    worst.note(float(moved(0.01) == 0), "a step with lr 0.01 moves no parameter")
+    worst.note(moved(0.0), "after it, a step with lr 0 moves a parameter")
+    return worst
+
+
+@prop(
+    GROUP,
     "estimate_loss",
     "mean over tokens of unequal batches; mode kept",
     1e-5,
