@@ -65,6 +65,9 @@ def test_half_done_notebooks(check):
         "score_variance": "missing",
     }
     assert "diagonal is masked" in by_name["causal_mask"]["why"]
+    assert by_name["causal_mask"]["mistakes"] == ["causal_mask.diagonal_masked"]
+    assert by_name["softmax"]["mistakes"] == by_name["attention"]["mistakes"] == []
+    assert "More on it: autograder explain causal_mask.diagonal_masked" in out
     assert result["next"] == "causal_mask"
     assert "1 of 5 components are done" in out
     assert "Next: causal_mask, in " in out and "03-self-attention.html#sec-causal-mask" in out

@@ -30,7 +30,9 @@ def form(got: Any, want: Any, what: What = "the result") -> Trouble | None:
         if not isinstance(got, tuple) or len(got) != len(want):
             whole = what if isinstance(what, str) else "the result"
             if isinstance(got, Listed):
-                return Trouble(f"{whole} has {count(len(got), 'entry')}; it should have {len(want)}.")
+                return Trouble(
+                    f"{whole} has {count(len(got), 'entry')}; it should have {len(want)}."
+                )
             return Trouble(f"{whole} should be {kind(want)}, and is {kind(got)}.")
         parts = (form(g, w, item(what, i)) for i, (g, w) in enumerate(zip(got, want)))
         return next((t for t in parts if t), None)

@@ -43,6 +43,13 @@ class Report:
         first = self.first()
         return first.trouble.lines()[0] if first else ""
 
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The known mistakes that explain the results, as `autograder explain` takes them."""
+        first = self.first()
+        named = first.trouble.mistake if first else ""
+        return tuple(f"{self.component}.{name}" for name in named.split(" + ") if name)
+
     def score(self, points: float) -> float:
         """Print a line, and what is wrong; the points earned out of `points`, for the gradebook."""
         earned = float(points) if self.passed else round(points * self.fraction, 2)
@@ -97,8 +104,7 @@ class Report:
         if not self.started or self.passed:
             return []
         more = [f"In the book: {self.section}"] if self.section else []
-        names = self.first().trouble.mistake.split(" + ")
-        entries = " ".join(f"{self.component}.{name}" for name in names if name)
+        entries = " ".join(self.mistakes)
         return more + ([f"More on it: autograder explain {entries}"] if entries else [])
 
     def _parts(self) -> list[str]:

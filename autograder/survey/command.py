@@ -122,6 +122,8 @@ def advice(verdicts: list[Verdict], undone: list[Verdict]) -> list[str]:
     if v.why:
         lines.append(f"  {escape(v.why)}")
     lines.append(f"  To read: {where(v.component)}")
+    if v.mistakes:
+        lines.append(f"  More on it: autograder explain {' '.join(v.mistakes)}")
     return lines
 
 

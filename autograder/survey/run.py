@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 
 from autograder.course import COMPONENTS, section
@@ -26,6 +26,7 @@ class Verdict:
     why: str = ""
     remarks: tuple[str, ...] = ()
     section: str = ""
+    mistakes: tuple[str, ...] = ()  # known ones that explain what is wrong
 
     @property
     def done(self) -> bool:
@@ -84,7 +85,8 @@ def _judge(place: Place, need: Needs, outcome: Outcome) -> Verdict:
         return _verdict(place, "wrong", (failed + need.faults)[0], remarks)
     if not answer["started"]:
         return _verdict(place, "not started", "", remarks)
-    return _verdict(place, "wrong", ". ".join([*need.doubts, answer["why"]]), remarks)
+    found = _verdict(place, "wrong", ". ".join([*need.doubts, answer["why"]]), remarks)
+    return replace(found, mistakes=tuple(answer.get("mistakes", ())))
 
 
 def _verdict(place: Place, status: str, why: str, remarks: tuple[str, ...] = ()) -> Verdict:

@@ -59,6 +59,7 @@ def verdict(run, component: str, namespace: dict) -> dict:
         "passed": report.passed,
         "started": report.started,
         "why": report.summary,
+        "mistakes": list(report.mistakes),
         "remarks": list(report.remarks),
     }
 
