@@ -29,9 +29,10 @@ def windows(
 ):
     """All equally likely windows of data (N,), in order of their start: x (n, T), y (n, T).
 
-    `lag` is the lead of y over x, `every` the distance of places to start; "T" stands for T.
+    `lag` is the lead of y over x, `every` the distance of places to start, `beyond` how many more
+    there are; "T" stands for T.
     """
-    lag, every = (T if n == "T" else n for n in (lag, every))
+    lag, every, beyond = ({"T": T, "1 - T": 1 - T}.get(n, n) for n in (lag, every, beyond))
     if starts is None or drawn == "anywhere":
         starts = np.arange(first, len(data) - T + beyond, every)
     elif drawn == "numbers of starts":
@@ -61,6 +62,7 @@ def lr_schedule(
     span_from=None,
     later=0,
     early=0,
+    guard=False,
     shape="cosine",
     floor="added",
     end="held",
@@ -69,14 +71,17 @@ def lr_schedule(
     if guarded and warmup_steps == 0:
         longer = 0
     if warm and step < warmup_steps + longer:
-        low = min_lr if rise_from == "min" else 0.0
+        low = {"0": 0.0, "min": min_lr, "max": max_lr}[rise_from]
         high = min_lr if rise_to == "min" else max_lr
         return low + (high - low) * (step + ahead) / (warmup_steps + rise_over)
     if end == "zero" and step > max_steps:
         return 0.0
+    if end == "min" and step > max_steps or end == "min at once" and step >= max_steps:
+        return min_lr
     count_from = warmup_steps if count_from is None else count_from
     span_from = warmup_steps if span_from is None else span_from
-    progress = (step - count_from + later) / (max_steps - span_from - early)
+    span = max_steps - span_from - early
+    progress = (step - count_from + later) / (max(1, span) if guard else span)
     if end != "open":
         progress = min(1.0, progress)
     cosine = math.cos(math.pi * progress)
@@ -111,12 +116,17 @@ def clip_grad_norm(
     `values`, the parameters themselves by name, matter to a mistake only.
     """
     there = {k: g for k, g in grads.items() if g is not None}
-    measured = {k: values[k] for k in there} if norm == "parameters" else there
+    measured = {
+        "parameters": lambda: {k: values[k] for k in there},
+        "all parameters": lambda: values,
+    }
+    measured = measured.get(norm, lambda: there)()
     each = {k: math.sqrt(float((g * g).sum())) for k, g in measured.items()}
     joint = math.sqrt(sum(n * n for n in each.values()))
     n = {
         "joint": lambda: joint,
         "parameters": lambda: joint,
+        "all parameters": lambda: joint,
         "sum": lambda: sum(each.values()),
         "average": lambda: sum(each.values()) / len(each),
         "squared": lambda: joint**2,
@@ -273,8 +283,9 @@ def train(
     betas,
     eps,
     max_norm,
+    old=None,
     *,
-    clear=True,
+    clear="before",
     clip="all together",
     report_norm="before",
     report_loss="before",
@@ -286,7 +297,7 @@ def train(
     """train_step on S batches xs (S, B, T): losses (S,), norms (S,), the parameters at the end.
 
     `decay` is the weight decay of the tensors with two axes, the first group; the others, the last
-    group, do not decay.
+    group, do not decay. `old`, by name, are gradients that are there before the first step.
     """
     keep_used = None if eval_mode else keep
     groups = {
@@ -294,14 +305,15 @@ def train(
         "last group": [k for k, p in params.items() if p.ndim < 2],
     }
     states = {k: {} for k in params}
-    held = dict.fromkeys(params)
+    held = dict.fromkeys(params) | (old or {})
     losses, norms = [], []
     for x, y, lr in zip(xs, ys, lrs):
         found = gradients(params, x, y, np.ones_like(keep) if eval_mode else keep)
         for k, g in found.items():
-            held[k] = g if clear or held[k] is None or g is None else held[k] + g
-            if clear == "too late":
-                held[k] = None
+            if clear in ("before", "too late") or held[k] is None:
+                held[k] = None if clear == "too late" else g
+            elif g is not None:
+                held[k] = held[k] + g
         losses.append(loss(params, x, y, keep_used))
         whole = dict.fromkeys(held)
         at_once = {
@@ -324,6 +336,8 @@ def train(
                 params[k], g, states[k], float(lr), betas, eps, wd[decays], forget=forget
             )
             params = params | {k: new}
+        if clear == "after":
+            held = dict.fromkeys(params)
         if report_loss == "after":
             losses[-1] = loss(params, x, y, keep_used)
     return np.array(losses), np.array(norms), params

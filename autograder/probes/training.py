@@ -81,13 +81,15 @@ def adamw(target: Any, call: Call) -> Answer:
 
 
 def train(target: Any, call: Call) -> Answer:
-    """Args: values by name, xs (S, B, T), ys, keep, in training mode, weight decay, lrs (S,),
-    betas, eps, max_norm.
+    """Args: values by name, xs (S, B, T), ys, keep, in training mode, gradients by name that are
+    left over from before, weight decay, lrs (S,), betas, eps, max_norm.
 
     -> losses (S,), norms (S,), the parameters at the end, the mode afterwards, and which tensor
     was returned for a number ("" for none); where a step returns no two numbers, what it did."""
-    values, xs, ys, keep, training, decay, lrs, *rest = call.args
+    values, xs, ys, keep, training, old, decay, lrs, *rest = call.args
     model = Small(values, keep).train(training).to(call.device)
+    for name, p in model.named_parameters():
+        p.grad = to_tensors(old.get(name), call.device)
     by_name = [
         {"params": [p for p in model.parameters() if (p.dim() >= 2) == high], "weight_decay": wd}
         for high, wd in ((True, decay), (False, 0.0))

@@ -87,7 +87,8 @@ def batch(
     """get_batch with one thing changed."""
 
     def get_batch(data, batch_size, T, starts=None, generator=None):
-        free = torch.arange(first, len(data) - T + count, 1 if every == 1 else T)
+        more = 1 - T if count == "1 - T" else count
+        free = torch.arange(first, len(data) - T + more, 1 if every == 1 else T)
         starts = free if starts is None or not use_starts else starts
         drawn = source(len(starts), (batch_size,), generator=generator)
         places = starts[drawn.clamp(max=len(starts) - 1)].tolist()
@@ -272,8 +273,10 @@ def schedule(
     def lr_schedule(step, max_lr, min_lr, warmup_steps, max_steps):
         if warm(step, warmup_steps):
             return rise(step, warmup_steps, max_lr, min_lr)
+        if late == "min at once" and step >= max_steps:
+            return min_lr
         if late is not None and step > max_steps:
-            return late
+            return min_lr if late == "min" else late
         return (fall or cosine)(part(step, warmup_steps, max_steps), max_lr, min_lr)
 
     return lr_schedule
@@ -307,6 +310,24 @@ def schedule_stepwise(step, max_lr, min_lr, warmup_steps, max_steps):
 def cosine(t, hi, lo):
     return lo + (hi - lo) * (1 + math.cos(math.pi * min(t, 1))) / 2
 
+
+def share_of_cos(angle):
+    """From max_lr to min_lr, by half of 1 + cos."""
+    return between(lambda t: (1 + math.cos(angle(t))) / 2)
+
+
+# What goes on as it does where the last case, step > max_steps or step >= max_steps, is right.
+SCHEDULES_UP_TO_THE_END = {
+    "whole_wave": {"fall": share_of_cos(lambda t: 2 * math.pi * t)},
+    "rising": {"fall": lambda t, hi, lo: cosine(t, lo, hi)},
+    "bare_cosine": {"fall": between(lambda t: math.cos(math.pi * t))},
+    "no_pi": {"fall": share_of_cos(lambda t: t)},
+    "degrees": {"fall": share_of_cos(lambda t: 180 * t)},
+    "constant": {"fall": lambda t, hi, lo: hi},
+    "down_to_0": {"fall": lambda t, hi, lo: cosine(t, hi, 0)},
+    "min_not_added": {"fall": lambda t, hi, lo: cosine(t, hi - lo, 0)},
+    "divided_by_max_steps": {"part": lambda s, w, n: (s - w) / n},
+}
 
 # ---------------------------------------------------------------- decay_groups
 
@@ -612,6 +633,15 @@ def clip_by_parameters(parameters, max_norm):
     norm = joint([p.detach() for p in parameters])
     for p in parameters:
         p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
+    return norm.item()
+
+
+def clip_by_all_parameters(parameters, max_norm):
+    parameters = list(parameters)
+    norm = joint([p.detach() for p in parameters])
+    for p in parameters:
+        if p.grad is not None:
+            p.grad *= min(1.0, max_norm / (norm.item() + 1e-6))
     return norm.item()
 
 
@@ -968,6 +998,7 @@ def step(
     backward=True,
     forget=False,
     mode=None,
+    restored=False,
     betas_used=None,
     eps_used=None,
     max_norm_used=None,
@@ -979,6 +1010,7 @@ def step(
         betas, eps = betas_used or betas, eps_used or eps
         max_norm = max_norm_used or max_norm
         every = [p for g in groups for p in g["params"]]
+        was = model.training
         if mode is not None:
             model.train(mode)
         if clear == "before":
@@ -1000,8 +1032,12 @@ def step(
                 if p.grad is not None:
                     own = {} if forget else state.setdefault(id(p), {})
                     adamw_step(p, p.grad, own, lr, betas, eps, wd(g))
+        if clear == "after":
+            model.zero_grad()
         if loss_of == "after":
             loss = model.loss(x, y)
+        if restored:
+            model.train(was)
         return returned(loss, min(norm, max_norm) if norm_of == "after" else norm)
 
     return train_step
@@ -1336,6 +1372,8 @@ WRONG = {
         "shifted_twice": batch(y_at=2),
         "swapped": batch(x_at=1, y_at=0),
         "next_block": batch(y_at="T"),
+        "shifted_twice_within_data": batch(y_at=2, count=-1),
+        "next_block_within_data": batch(y_at="T", count="1 - T"),
         "last_window_missing": batch(count=-1),
         "only_multiples": batch(every="T"),
         "starts_ignored": batch(use_starts=False),
@@ -1367,6 +1405,14 @@ WRONG = {
             fall=between(lambda t: (1 + math.cos(math.pi * t)) / 2),
             part=lambda s, w, n: (w - s) / (n - w),
         ),
+        "warmup_at_max": schedule(lambda s, w, hi, lo: hi),
+        "warmup_case_missing": schedule(warm=lambda s, w: False),
+        "ends_one_step_early_guarded": schedule(part=lambda s, w, n: (s - w) / max(1, n - 1 - w)),
+        **{
+            f"{name}_{until}": schedule(late=late, **pieces)
+            for name, pieces in SCHEDULES_UP_TO_THE_END.items()
+            for late, until in (("min", "up_to_max_steps"), ("min at once", "before_max_steps"))
+        },
         "no_warmup": schedule(warm=lambda s, w: False, part=lambda s, w, n: s / n),
         "progress_from_0": schedule(part=lambda s, w, n: s / n),
         "warmup_not_subtracted": schedule(part=lambda s, w, n: s / (n - w)),
@@ -1440,6 +1486,7 @@ WRONG = {
         ),
         "last_only": clip(lambda grads: [g.norm() for g in grads][-1]),
         "norm_of_parameters": clip_by_parameters,
+        "norm_of_all_parameters": clip_by_all_parameters,
         "wrong_way_round": clip(joint, factor=lambda n, c: max(1.0, c / (n + 1e-6))),
         "inverted": clip(joint, factor=lambda n, c: n / c if n > c else 1.0),
         "short_ones_shortened": clip(joint, factor=lambda n, c: min(1.0, n / c)),
@@ -1487,6 +1534,7 @@ WRONG = {
         ),
         "one_beta_for_both": adamw(betas_used=lambda betas: (betas[0], betas[0])),
         "betas_fixed": adamw(betas_used=lambda betas: (0.9, 0.999)),
+        "betas_of_the_signature": adamw(betas_used=lambda betas: (0.9, 0.95)),
         "eps_fixed": adamw(eps_used=lambda eps: 1e-8),
         "eps_before_correction": adamw(
             below=lambda v, eps, rest: ((v * rest).sqrt() + eps) / rest**0.5
@@ -1522,6 +1570,9 @@ WRONG = {
         "forgets": step(forget=True),
         "eval_mode": step(mode=False),
         "train_mode": step(mode=True),
+        "eval_mode_restored": step(mode=False, restored=True),
+        "train_mode_restored": step(mode=True, restored=True),
+        "cleared_after": step(clear="after"),
         "group_by_group": step(clip="by group"),
         "only_decaying_clipped": step(clip="first group"),
         "no_norm": step(clip=False, norm_of="nothing"),

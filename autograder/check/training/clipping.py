@@ -30,10 +30,12 @@ def clip_fixtures(rng):
     W, b, E = normal(rng, n, m), normal(rng, m, std=2.0), normal(rng, k, n, std=0.5)
     spare = case({"W": W, "b": b, "unused": normal(rng, m), "E": E})
     spare["grads"] = spare["grads"] | {"unused": None}
+    long = of_norm(np.where(np.arange(n * m).reshape(n, m) > 0, W, 0.0), 0.9 * bound)
+    long[0, 0] = 1.3 * bound  # longer than the bound by itself
     # Norms on both sides of 1: it is max_norm that they are compared with.
     return [
         Fixture("short enough", case({"W": of_norm(W, 2.0), "b": of_norm(b, 1.5)}, 10 * bound)),
-        Fixture("one parameter, too long", case({"W": of_norm(W, 1.6 * bound)})),
+        Fixture("one parameter, too long", case({"W": long})),
         Fixture("several parameters, too long", case({"W": W, "b": b, "E": E})),
         Fixture("one without a gradient", spare, weight=1.0),
     ]
@@ -49,7 +51,12 @@ def tiny(grads):
 
 
 def clipped(values, grads, max_norm, as_list, **switches):
-    return oracle.clip_grad_norm(grads, max_norm, values, **switches)
+    norm, after = oracle.clip_grad_norm(grads, max_norm, values, **switches)
+    return norm, named(after)
+
+
+def named(grads):
+    return {f"the gradient of {name}": g for name, g in grads.items()}
 
 
 def read(inputs, value):
@@ -57,7 +64,7 @@ def read(inputs, value):
     absent = [k for k, g in inputs["grads"].items() if g is None]
     filled = [k for k in absent if value[1][k] is not None]
     if not filled:
-        return value
+        return value[0], named(value[1])
     return Trouble(
         f"The parameter {filled[0]} had p.grad = None, and now has a gradient.",
         look="A parameter that took no part is left out, in the norm and in the scaling: its p.grad "
@@ -112,156 +119,190 @@ CLIP_GRAD_NORM = Component(
     mistakes=(
         mistake(
             "each_alone",
-            "Each gradient is clipped by its own norm.",
-            "Shorten all of them by the same number, max_norm / n, with n the norm of all together.",
+            "The norm returned is right, but each gradient is shortened by its own norm; all "
+            "should be shortened by the norm of all together.",
+            "In the loop that scales: max_norm / g.norm() -> max_norm / n, where n is the norm "
+            "that you return.",
             "The direction of the step changes: parameters with large gradients lose their lead over "
             "those with small ones.",
             scale="each alone",
         ),
         mistake(
             "entries",
-            "Each entry is cut off at max_norm: that is clipping by value.",
-            FACTOR,
+            "The norm returned is right, but each entry is cut off at max_norm (clipping by "
+            "value); all entries should be multiplied by one and the same number.",
+            "g.clamp_(-max_norm, max_norm) -> g.mul_(...), with the smaller one of 1 and "
+            "max_norm / n, n the norm that you return.",
             "The direction of the step changes, since only its largest entries get smaller; and the "
             "gradient can still be much longer than max_norm.",
             scale="by value",
         ),
         mistake(
             "never_longer_returned",
-            "It returns the norm after clipping.",
-            "Compute the norm first, keep it, and return it as it was before the gradients are scaled.",
+            "It returns the norm after clipping; it should return the norm before clipping.",
+            "In the return: the norm as it was before the loop that scales, not min(n, max_norm) "
+            "and not a norm taken after that loop.",
             "In the curve of a run every odd batch would show the same number, max_norm: which ones "
             "were odd, and how odd, cannot be seen.",
             report="after",
         ),
         mistake(
             "factor_returned",
-            "It returns the factor, not the norm.",
-            "Return n, the norm as it was before the gradients were scaled.",
+            "It returns the factor, min(1, max_norm / n); it should return n, the norm before "
+            "clipping.",
+            "In the return: factor -> n. The gradients themselves are right.",
             "The factor of all short gradients is 1: how long they are, and whether they get longer, "
             "cannot be seen.",
             report="factor",
         ),
         mistake(
             "squared",
-            "The norm lacks its square root.",
-            ROOT,
+            "It takes the sum of the squares for the norm, without the square root; it should be "
+            "the root of that sum.",
+            "Where the norm is made: total -> total ** 0.5, with total the sum of the squares.",
             "With max_norm = 1 a gradient of norm 3 is divided by 9 and becomes shorter than the bound, "
             "1/3. The curve of the norms shows squares, in which one odd batch hides all others.",
             norm="squared",
         ),
         mistake(
             "sum",
-            "The norms of the gradients are added up.",
-            ROOT + " Norms add up by their squares.",
+            "It adds up the norms of the gradients; it should add up their squares, and take the "
+            "root of the sum.",
+            "Where the norm is made: the sum of g.norm() -> the sum of g.norm() ** 2, and of "
+            "that the root.",
             "The sum is larger than the norm: for 196 gradients of equal norm, as many as GPT-2 has, "
             "14 times. Most steps would be shortened, and needlessly.",
             norm="sum",
         ),
         mistake(
             "average_of_norms",
-            "It takes the average of the gradients' norms.",
-            ROOT,
+            "It takes the average of the gradients' norms; it should be the root of the sum of "
+            "their squares.",
+            "Where the norm is made: nothing is divided by the number of gradients; g.norm() -> "
+            "g.norm() ** 2 in the sum, and the root of it.",
             "For 196 gradients of equal norm, as many as GPT-2 has, it is 14 times too small: what "
             "should be shortened is not.",
             norm="average",
         ),
         mistake(
             "root_mean_square",
-            "It takes the root of the mean of the squares: the sum is divided by the number of "
-            "entries.",
-            ROOT,
+            "It takes the root of the mean of the squares of all entries; it should be the root "
+            "of their sum.",
+            "Under the root: mean -> sum, without a division by the number of entries.",
             "For GPT-2's 124 million numbers it is 11,155 times smaller than the norm: nothing is "
             "ever clipped.",
             norm="mean",
         ),
         mistake(
             "absolute",
-            "It adds up absolute values.",
-            ROOT,
+            "It takes the sum of the absolute values of all entries; it should be the root of "
+            "the sum of their squares.",
+            "Where the norm is made: g.abs().sum() -> (g * g).sum(), and the root of the total.",
             "For n entries of equal size that is sqrt(n) times the norm: for GPT-2's 124 million "
             "more than 11,000 times, and the model would hardly move.",
             norm="entries",
         ),
         mistake(
             "largest",
-            "It takes the largest of the gradients' norms.",
-            ROOT,
+            "It takes the largest of the gradients' norms; it should be the root of the sum of "
+            "their squares.",
+            "Where the norm is made, all gradients count: the maximum of g.norm() -> the root of "
+            "the sum of g.norm() ** 2.",
             "The whole gradient can then be sqrt(k) times longer than max_norm, with k tensors: 14 "
             "times for the 196 of GPT-2.",
             norm="largest",
         ),
         mistake(
             "largest_entry",
-            "It takes the largest entry for the norm.",
-            ROOT,
+            "It takes the largest absolute value of all entries for the norm; it should be the "
+            "root of the sum of all entries' squares.",
+            "Where the norm is made, all entries count: g.abs().max() -> (g * g).sum(), added "
+            "up, and the root of the total.",
             "The largest of millions of entries is far smaller than the norm of them all: hardly "
             "anything is ever clipped.",
             norm="largest entry",
         ),
         mistake(
             "last_only",
-            "Only the last gradient counts for the norm: each one overwrites those before it.",
-            "Add up the squares over the loop (total += ...), or collect the norms in a list.",
+            "Only the last gradient counts for the norm; the squares of all gradients should be "
+            "added up.",
+            "In the loop: total = ... -> total += ..., with total = 0.0 before the loop.",
             "Whether a step is shortened depends on one tensor, in GPT-2 the beta of the last norm; "
             "an odd batch is not noticed in all the others.",
             norm="last",
         ),
         mistake(
             "norm_of_parameters",
-            "It takes the norm of the parameters instead of their gradients.",
-            "p.grad.norm(), not p.norm().",
+            "It takes the norm of the parameters that have a gradient; it should be the norm of "
+            "these gradients.",
+            "Where the norm is made: p -> p.grad.",
             "The norm of GPT-2's weights is above 200 before the first step: with max_norm = 1 every "
             "gradient would be divided by as much, odd batch or not.",
             norm="parameters",
         ),
         mistake(
+            "norm_of_all_parameters",
+            "It takes the norm of all parameters, also of those without a gradient; it should be the "
+            "norm of the gradients that are there.",
+            "Where the norm is made: p -> p.grad, where p.grad is not None.",
+            "The norm of GPT-2's weights is above 200 before the first step: with max_norm = 1 every "
+            "gradient would be divided by as much, odd batch or not.",
+            norm="all parameters",
+        ),
+        mistake(
             "stretched",
-            "Short gradients are stretched to max_norm.",
-            "The factor is min(1, max_norm / n): it never lengthens.",
+            "Short gradients are stretched to max_norm; they should stay as they are.",
+            "In the factor: max_norm / n -> min(1, max_norm / n).",
             "Every gradient is equally long then: AdamW's averages no longer see which batches had "
             "much to say and which had hardly anything.",
             scale="any length",
         ),
         mistake(
             "wrong_way_round",
-            "Short gradients are stretched to max_norm, and long ones are left as they are.",
-            "Scale where n > max_norm, or always by min(1.0, max_norm / n), not max.",
+            "Short gradients are stretched to max_norm, and long ones stay as they are; long "
+            "ones should be shortened, and short ones stay.",
+            "In the factor: max(1, max_norm / n) -> min(1, max_norm / n). If you have an `if`: n "
+            "< max_norm -> n > max_norm.",
             "The one batch that clipping is there for goes through at full length.",
             scale="lengthened",
         ),
         mistake(
             "inverted",
-            "Gradients that are too long get longer: they are multiplied by n / max_norm.",
-            "It is max_norm / n: that makes the new norm max_norm.",
+            "Gradients that are too long are multiplied by n / max_norm, which is above 1; they "
+            "should be multiplied by max_norm / n.",
+            "In the factor: n / max_norm -> max_norm / n. If there is a max(1, ...) around it, "
+            "it becomes min(1, ...).",
             "A gradient of ten times the bound becomes one of a hundred times: one odd batch is "
             "enough to lose the model.",
             scale="inverted",
         ),
         mistake(
             "short_ones_shortened",
-            "The fraction is the wrong way round: the factor is min(1, n / max_norm).",
-            "It is min(1, max_norm / n).",
+            "The factor is min(1, n / max_norm), which shortens what is short enough; it should "
+            "be min(1, max_norm / n).",
+            "In the factor: n / max_norm -> max_norm / n.",
             "Long gradients, which clipping is there for, go through as they are; short ones get "
             "shorter still.",
             scale="inverted and capped",
         ),
         mistake(
             "not_scaled",
-            "It returns the norm, and leaves the gradients as they were.",
-            "Change them in place: p.grad.mul_(factor). A line g = g * factor makes a new tensor.",
+            "The norm returned is right, but the gradients stay as they were; they should be "
+            "multiplied by min(1, max_norm / n).",
+            "In the loop that scales, in place: g = g * factor -> g.mul_(factor). The first only "
+            "makes a new tensor.",
             "Nothing is clipped, and the number that is returned looks as if it were.",
             scale="not at all",
         ),
         Mistake(
             "fixed_bound",
             altered(clipped, before=lambda i: {"max_norm": 1.0}),
-            "The bound is always 1: max_norm is not used.",
-            f"{FACTOR} Write max_norm wherever 1.0 stands for the bound.",
+            "The gradients are clipped at 1; they should be clipped at max_norm.",
+            "In the factor (and the `if`, if there is one): 1.0 as the bound -> max_norm.",
             "Many runs clip at 1, and there nobody notices. Any other bound has no effect.",
         ),
     ),
-    outputs=("the norm that it returns", "the gradient"),
+    outputs=("the norm that it returns", "the gradients"),
     look={
         "short enough": f"{ROOT} If it is at most max_norm, they stay as they are.",
         "one parameter, too long": f"{ROOT} {FACTOR}",

@@ -100,13 +100,19 @@ def read_groups(inputs: Inputs, value):
     odd = next((t for g in value if (t := form(g["weight_decay"], 0.0, "a weight_decay"))), None)
     if odd:
         return replace(odd, look="It is a number: 0.0 for no decay.")
-    return {name: float(g["weight_decay"]) for g in value for name in g["params"]}
+    found = {name: float(g["weight_decay"]) for g in value for name in g["params"]}
+    return {told(name, v): found[name] for name, v in inputs["values"].items()}
+
+
+def told(name: str, value: np.ndarray) -> str:
+    return f"the weight_decay of {name}, of shape {value.shape},"
 
 
 def decays(values, aliases, weight_decay, *, rule=lambda name, axes: axes >= 2):
     """`rule`: the last part of a name, and the number of axes -> whether it decays."""
     last = {n: n.split(".")[-1] for n in values}
-    return {n: weight_decay if rule(last[n], v.ndim) else 0.0 for n, v in values.items()}
+    found = {n: weight_decay if rule(last[n], v.ndim) else 0.0 for n, v in values.items()}
+    return {told(n, values[n]): wd for n, wd in found.items()}
 
 
 def by_rule(name, rule, says, why, look="The rule is p.dim() >= 2, whatever the name."):
@@ -123,83 +129,97 @@ DECAY_GROUPS = Component(
         by_rule(
             "all_decay",
             lambda n, axes: True,
-            "Everything decays, the parameters with one axis too (the biases, gamma, beta).",
+            "Everything decays; the parameters with one axis (the biases, gamma, beta) should "
+            "not.",
             "Each gamma is pulled towards 0, away from its natural place at 1, and each bias too, "
             "whatever the data ask for. In GPT-2 small that concerns 122 of 196 tensors.",
-            "Those with p.dim() < 2 belong in the group with 0.0. (No name here holds the word bias.)",
+            "Those with p.dim() < 2 -> into the group with 0.0. (If you test names: none here "
+            "holds the word bias.)",
         ),
         by_rule(
             "none_decays",
             lambda n, axes: False,
-            "Nothing decays, neither a matrix nor a table.",
+            "Nothing decays; the parameters with two or more axes, every matrix and table, "
+            "should.",
             "weight_decay has no effect at all, and nothing keeps weights small that the data do not "
             "ask for.",
-            "Those with p.dim() >= 2 belong in the group with weight_decay. (No name here holds the "
-            "word weight.)",
+            "Those with p.dim() >= 2 -> into the group with weight_decay. (If you test names: "
+            "none here holds the word weight.)",
         ),
         by_rule(
             "matrices_only",
             lambda n, axes: axes == 2,
-            "A parameter of three axes does not decay; two or more do.",
+            "Only parameters with exactly two axes decay; those with three or more should, too.",
             "This GPT-2 has none, so nobody notices. One that keeps the weights of all heads in one "
             "tensor, (H, d, d_k), would be trained without their decay.",
-            "The rule is p.dim() >= 2, not == 2.",
+            "p.dim() == 2 -> p.dim() >= 2.",
         ),
         by_rule(
             "more_than_two",
             lambda n, axes: axes > 2,
-            "A parameter of two axes, that is every matrix and table, does not decay.",
+            "Only parameters with more than two axes decay; those with exactly two, every matrix "
+            "and table, should, too.",
             "GPT-2 has no parameter of more axes, so weight_decay would have no effect at all.",
-            "Two axes are enough: p.dim() >= 2, not > 2.",
+            "p.dim() > 2 -> p.dim() >= 2.",
         ),
         by_rule(
             "swapped",
             lambda n, axes: axes < 2,
-            "The two groups have changed places: what has one axis decays, matrices do not.",
+            "The two groups are swapped: parameters with one axis get weight_decay, the others "
+            "0.0; those with two or more axes should get weight_decay.",
             "Biases and gammas are pulled towards 0, and the 124 million entries of GPT-2's matrices "
             "and tables, for which the decay is meant, are not.",
-            "weight_decay belongs to those with p.dim() >= 2, 0.0 to the others.",
+            "Swap one thing only: the two numbers in the returned dicts, or the test, p.dim() < "
+            "2 -> p.dim() >= 2.",
         ),
         by_rule(
             "norms_decay",
             lambda n, axes: not n.startswith("b") or n == "beta",
-            "The gamma and beta of the layer norms decay: only biases are spared.",
+            "The gamma and beta of the layer norms decay, and only the biases are spared; every "
+            "parameter with one axis should be spared.",
             "Pulled towards 0, gamma makes all that a sub-layer reads smaller and smaller.",
+            "The test that finds the biases -> p.dim() >= 2, which spares gamma and beta too.",
         ),
         by_rule(
             "gamma_decays",
             lambda n, axes: not n.startswith("b"),
-            "Each gamma decays: only what begins with b (the biases, beta) is spared.",
+            "Each gamma decays, and only names whose last part begins with b (the biases, beta) "
+            "are spared; every parameter with one axis should be.",
             "Pulled towards 0, gamma makes all that a sub-layer reads smaller and smaller.",
-            "Only gamma's number of axes counts: p.dim() >= 2 decays, whatever the name.",
+            "The test for a b at the beginning -> p.dim() >= 2. A gamma has one axis.",
         ),
         by_rule(
             "biases_decay",
             lambda n, axes: n not in ("gamma", "beta"),
-            "The biases decay: only the layer norms are spared.",
+            "The biases decay, and only gamma and beta are spared; every parameter with one axis "
+            "should be spared.",
             "A bias stands for itself: pulled towards 0, it cannot stay where the data want it. Each "
             "block of GPT-2 has six.",
+            "The test that finds the layer norms -> p.dim() >= 2. A bias has one axis.",
         ),
         by_rule(
             "tables_spared",
             lambda n, axes: axes >= 2 and n not in ("E", "P"),
-            "The tables E and P do not decay; they should, like every matrix.",
+            "The tables E and P do not decay; they should, like every parameter with two axes.",
             "Of GPT-2's 124 million numbers 39 million stand in these two tables. E is the output "
             "matrix too.",
+            "Leave out what sets E and P apart: p.dim() >= 2 alone decides.",
         ),
         by_rule(
             "weights_by_name",
             lambda n, axes: n.startswith("W"),
-            "Only what is named W... decays; a tensor of another name (E, P, K) with two or more "
-            "axes does not.",
+            "Only parameters named W... decay; those with another name and two or more axes (E, "
+            "P, K) should, too.",
             "A rule by names holds for one model only. Here it leaves out the tables: 39 of GPT-2's "
             "124 million numbers.",
+            "The test for a W in the name -> p.dim() >= 2.",
         ),
         Mistake(
             "fixed_decay",
             altered(decays, before=lambda i: {"weight_decay": 0.1}),
-            "The decay is always 0.1, whatever weight_decay says.",
-            'Hand it on: {"params": decay, "weight_decay": weight_decay}.',
+            "The decay of the first group is always 0.1; it should be weight_decay, as it was "
+            "handed in.",
+            '"weight_decay": 0.1 -> "weight_decay": weight_decay.',
             "Whoever tries several decays would train the same model each time.",
         ),
     ),

@@ -32,7 +32,7 @@ def loss_fixtures(rng):
             "as_list": True,
         }
 
-    sizes = (2, T), (1, T + 3), (4, 1)
+    sizes = (3, T), (1, T + 3), (4, 1)
     return [
         Fixture("batches of one size", case((2, T), (2, T), (2, T))),
         Fixture("batches of different sizes", case(*sizes)),
@@ -87,132 +87,154 @@ ESTIMATE_LOSS = Component(
     mistakes=(
         mistake(
             "dropout_on",
-            "Dropout stays on: the model is not put into evaluation mode.",
-            "First model.eval(), which reaches every part of the model; at the end model.train(training), "
-            "with the mode that it was in.",
+            "Dropout stays on: model.eval() is missing (model.training = False alone does not "
+            "reach the parts); it should come before the loop.",
+            "Before the loop, model.eval(); and after it the old mode, with "
+            "model.train(training).",
             "The loss is larger than the model deserves, and another one in each call: two models "
             "cannot be compared.",
             dropout="as it was",
         ),
         mistake(
             "train_mode",
-            "The model is put into training mode while it is evaluated: dropout is on.",
-            "First model.eval(), which reaches every part of the model; at the end model.train(training), "
-            "with the mode that it was in.",
+            "model.train() stands where model.eval() belongs: dropout is on during evaluation. "
+            "The mode afterwards is right.",
+            "Before the loop: model.train() -> model.eval().",
             "The loss is larger than the model deserves, and another one in each call: two models "
             "cannot be compared.",
             dropout="on",
         ),
         mistake(
             "stays_in_eval",
-            "The model stays in evaluation mode.",
-            MODE,
+            "The model stays in evaluation mode; afterwards it should be in the mode in which it "
+            "was before.",
+            "Before model.eval(), training = model.training; after the loop, "
+            "model.train(training).",
             "After the first look at the held-out loss the rest of the training runs without "
             "dropout, and nothing tells.",
             mode=False,
         ),
         mistake(
             "always_train_after",
-            "It puts the model into training mode, even if it was not in it before.",
-            MODE,
+            "The model is always in training mode afterwards; it should be in the mode in which "
+            "it was before.",
+            "After the loop: model.train() -> model.train(training), with training = "
+            "model.training from before model.eval().",
             "Who evaluates a finished model and then generates with it gets dropout in the text.",
             mode=True,
         ),
         mistake(
             "mean_of_means",
-            "Small batches count as much as large ones.",
-            PER_TOKEN,
+            "Every batch counts the same, whatever its size; each should count as often as it "
+            "has tokens, y.numel().",
+            "In the loop: loss -> loss * y.numel(); at the end: the number of batches -> the sum "
+            "of all y.numel().",
             "The last batch of a text is often a small one. If it holds 1 row where the others have "
             "16, each of its tokens counts 16 times.",
             weigh="batches",
         ),
         mistake(
             "by_rows",
-            "Batches are weighed by their rows, whatever the rows' length.",
-            PER_TOKEN,
+            "Each batch counts by its number of rows; it should count by its number of tokens, "
+            "y.numel().",
+            "y.shape[0] or len(y) -> y.numel(), in both sums.",
             "A token of a short row counts more than one of a long row: with stories of 10 and 100 "
             "words, ten times as much.",
             weigh="rows",
         ),
         mistake(
             "by_columns",
-            "Batches are weighed by the length of their rows, whatever their number.",
-            PER_TOKEN,
+            "Each batch counts by the length of its rows; it should count by its number of "
+            "tokens, y.numel().",
+            "y.shape[1] -> y.numel(), in both sums.",
             "A batch of one row counts as much as one of 16 rows of that length: each of its tokens "
             "16 times as much.",
             weigh="columns",
         ),
         mistake(
             "sum",
-            "The losses are added up and not divided.",
-            PER_TOKEN,
+            "The batches' mean losses are only added up; each should be multiplied by y.numel(), "
+            "and the sum divided by the number of all tokens.",
+            "In the loop: loss -> loss * y.numel(); in the return: total -> total / count, with "
+            "count the sum of all y.numel().",
             "The number grows with the number of batches, and cannot be compared with ln V or the "
             "floor.",
             weigh="none",
         ),
         mistake(
             "total",
-            "It returns the sum over all tokens, not the mean.",
-            PER_TOKEN,
+            "It returns the sum over all tokens; it should be divided by their number.",
+            "In the return: total -> total / count, with count the sum of all y.numel().",
             "The number grows with the length of the text, and cannot be compared with ln V or the "
             "floor.",
             weigh="total",
         ),
         mistake(
             "divided_by_batches",
-            "The sum over all tokens is divided by the number of batches, not of tokens.",
-            PER_TOKEN,
+            "The sum over all tokens is divided by the number of batches; it should be divided "
+            "by the number of tokens.",
+            "In the loop: count += 1 -> count += y.numel(). Or at the end: len(batches) -> the "
+            "sum of all y.numel().",
             "The number is that of a whole batch: with 1000 tokens each, 1000 times the loss.",
             weigh="total by batches",
         ),
         mistake(
             "divided_twice",
-            "Means are added up, and then divided by the number of tokens once more.",
-            PER_TOKEN,
+            "The batches' mean losses are added up as they are, and divided by the number of "
+            "tokens; each should be multiplied by y.numel() first.",
+            "In the loop: total += loss -> total += loss * y.numel(). The division at the end is "
+            "right.",
             "With batches of 1000 tokens the loss comes out 1000 times too small: far below any "
             "floor, as if all were learnt.",
             weigh="divided by tokens",
         ),
         mistake(
             "upside_down",
-            "The fraction stands on its head: the number of tokens is divided by the loss.",
-            PER_TOKEN,
+            "It returns the number of tokens divided by the sum of the losses; it should be that "
+            "sum divided by the number of tokens.",
+            "In the return: count / total -> total / count.",
             "A better model would get the larger number.",
             after=lambda result: (1 / result[0], result[1]),
         ),
         mistake(
             "last_only",
-            "Only the last batch counts.",
-            "Add up over the loop, total += ..., and count += ..., and divide after it.",
+            "Only the last batch counts; all batches should.",
+            "In the loop, total = ... -> total += ..., and the same for the count of tokens.",
             "One batch is a noisy measure, and the last of a text is often the smallest.",
             use=slice(-1, None),
         ),
         mistake(
             "first_only",
-            "Only the first batch counts.",
-            "Is the `return` inside the loop? It belongs after it.",
+            "Only the first batch counts, though the mode is restored afterwards; all batches "
+            "should count.",
+            "The mode is restored, but after one batch: take model.train(...) and return out of "
+            "the loop (and any break).",
             "One batch is a noisy measure: that is why many are handed in.",
             use=slice(0, 1),
         ),
         mistake(
             "returned_from_the_loop",
-            "Only the first batch counts, and the model stays in evaluation mode.",
-            "The `return` stands inside the loop, before the mode is restored: it belongs at the end.",
+            "Only the first batch counts, and the model stays in evaluation mode; all should "
+            "count, and the old mode should come back.",
+            "The return in the loop -> to the end, behind model.train(training), which it never "
+            "reaches now.",
             "One batch is a noisy measure, and the rest of the training runs without dropout.",
             use=slice(0, 1),
             mode=False,
         ),
         mistake(
             "x_y_swapped",
-            "The loss is computed with x and y in each other's place.",
-            "model.loss(x, y): the tokens first, then their targets.",
+            "model.loss gets y and x, in this order; it should get x and y: the tokens, then "
+            "their targets.",
+            "model.loss(y, x) -> model.loss(x, y).",
             "It measures how well the model foretells the token before, which it was never asked.",
             before=with_x_and_y_swapped,
         ),
         mistake(
             "perplexity",
-            "It returns the perplexity, e to the loss.",
-            "Return the mean itself, in nats, without math.exp.",
+            "It returns e to the mean loss, which is the perplexity; it should return the mean "
+            "loss itself.",
+            "In the return: math.exp(total / count) -> total / count.",
             "A model that knows nothing has the loss ln V and the perplexity V: 2.8 against 17 here, "
             "and the marks that the curve is read by do not fit.",
             after=lambda result: (math.exp(result[0]), result[1]),

@@ -88,7 +88,7 @@ ADAMW_STEP = Component(
         with_look(any_device, "torch.zeros_like(param) makes zeros where param is."),
     ),
     mistakes=MISTAKES,
-    outputs="the parameter after each step",
+    outputs="the parameter after each step (indices: step, row, column)",
     look={
         "the first step": "With t = 1, m_hat = g and v_hat = g * g: each entry moves by lr.",
         "weight decay alone": "With g = 0, only theta - lr * weight_decay * theta is left.",

@@ -8,7 +8,7 @@ from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice
-from autograder.check.training.schedule_mistakes import FALL, MISTAKES, RISE, expected
+from autograder.check.training.schedule_mistakes import COSINE, FALL, MISTAKES, RISE, expected
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
 from autograder.probes import Call
@@ -25,7 +25,12 @@ def fixtures(rng):
     return [
         Fixture("the warm-up", steps(0, warmup)),
         Fixture("no warm-up", steps(0, total + 1, warmup=0)),
-        Fixture("one step after the warm-up", steps(0, warmup + 3, total=warmup + 1), weight=0.5),
+        Fixture("warm-up and cosine", steps(0, total + 1), weight=1.0),
+        Fixture(
+            "a run that ends one step after the warm-up",
+            steps(0, warmup + 2, total=warmup + 1),
+            weight=0.5,
+        ),
         Fixture("the whole course, and five steps more", steps(0, total + 6), weight=3.0),
     ]
 
@@ -80,7 +85,8 @@ LR_SCHEDULE = Component(
         "a small example": FALL,
         "the warm-up": f"For step < warmup_steps it is {RISE}.",
         "no warm-up": "With warmup_steps = 0, step 0 has max_lr and step max_steps has min_lr.",
-        "one step after the warm-up": "With max_steps = warmup_steps + 1, step warmup_steps has max_lr "
+        "warm-up and cosine": f"Before warmup_steps it is {RISE}, from there on {COSINE}.",
+        "a run that ends one step after the warm-up": "With max_steps = warmup_steps + 1, step warmup_steps has max_lr "
         "and the next one min_lr.",
         "the whole course, and five steps more": "Which step is the first that is wrong? Before "
         "warmup_steps it is the warm-up, from there on the cosine, past max_steps min_lr.",

@@ -10,7 +10,7 @@ from autograder.check.draw import choice, normal
 from autograder.check.tensors import works_away
 from autograder.check.varied import property_of
 from autograder.check.defaults import defaults
-from autograder.check.training.step_mistakes import MISTAKES, MODE, trained
+from autograder.check.training.step_mistakes import MISTAKES, MODE, named, trained
 from autograder.judge import Trouble
 from autograder.judge.compare import kind
 from autograder.probes import Call
@@ -18,7 +18,7 @@ from autograder.probes import Call
 
 def small_model(rng, V, d):
     """Values of the probes' small model, and its fixed dropout."""
-    values = {"E": normal(rng, V, d, std=2.0), "W": normal(rng, d, V), "b": normal(rng, V)}
+    values = {"E": normal(rng, V, d), "W": normal(rng, d, V), "b": normal(rng, V)}
     return values, np.resize(np.float32([2, 0, 1, 2, 0.5]), d)
 
 
@@ -27,15 +27,18 @@ def step_fixtures(rng):
     betas = choice(rng, (0.8, 0.9), (0.7, 0.92), (0.6, 0.85))
     values, keep = small_model(rng, V, d)
 
-    def case(lrs, training=True):
+    def case(lrs, training=True, old=None):
         xs, ys = (rng.integers(0, V, (len(lrs), B, T)) for _ in range(2))
         inputs = {"values": values, "xs": xs, "ys": ys, "keep": keep}
-        inputs |= {"training": training, "weight_decay": 0.4}
+        inputs |= {"training": training, "old": old or {}, "weight_decay": 0.4}
         return inputs | {"lrs": np.array(lrs), "betas": betas, "eps": 0.05, "max_norm": 0.2}
 
+    left = {name: normal(rng, *value.shape) for name, value in values.items()}
     return [
         Fixture("losses and norms at learning rate 0", case([0.0] * 4)),
         Fixture("one step", case([0.3])),
+        Fixture("two steps", case([0.4, 0.8]), weight=1.0),
+        Fixture("gradients left over from before", case([0.0] * 2, old=left), weight=1.0),
         Fixture("a model in evaluation mode", case([0.3, 0.2], training=False), weight=1.0),
         Fixture("several steps", case([0.3, 0.25, 0.2, 0.15]), weight=3.0),
     ]
@@ -43,7 +46,8 @@ def step_fixtures(rng):
 
 def read_steps(inputs: Inputs, value):
     if isinstance(value, tuple) and len(value) == 5:
-        return value[:4]
+        losses, norms, params, mode, _ = value
+        return losses, norms, named(params), mode
     found = (
         " and ".join(map(kind, value))
         if isinstance(value, tuple) and len(value) == 2
@@ -100,7 +104,7 @@ TRAIN_STEP = Component(
     outputs=(
         "the loss of each step",
         "the norm of each step",
-        "the parameter at the end",
+        "the parameters at the end",
         "the mode (model.training) afterwards",
     ),
     look={
@@ -109,6 +113,8 @@ TRAIN_STEP = Component(
         "together.",
         "one step": "After clipping, adamw_step for each parameter that has a gradient, with the lr, "
         "betas and eps that were handed in and the weight_decay of its group.",
+        "gradients left over from before": "Set every p.grad to None before loss.backward(), in the "
+        "first step too: PyTorch adds to what is there.",
         "a model in evaluation mode": MODE,
     },
     raises={
