@@ -181,11 +181,12 @@ def attention(Q, K, V, mask=None, dropout=0.0):
 def test_what_is_wrong_stands_in_three_lines_before_the_rest():
     """The cause, the evidence, where to look; between them only the small table."""
     lines = str(check.attention(attention)).splitlines()
+    entry = next(m for m in check.find("attention").mistakes if m.name == "no_scaling")
     told = lines[1 : next(i for i, line in enumerate(lines) if "In the book" in line)]
     assert [line for line in told if not line.startswith("    ")] == [
-        "  The scores are not divided by sqrt(d_k).",
+        f"  {entry.says}",
         *(line for line in told if "This alone gives your results, on all 4 inputs: at" in line),
-        "  Look: S = Q K^T / sqrt(d_k), before the mask and the softmax.",
+        f"  Look: {entry.look}",
     ]
     assert "of the weights" in told[1]  # they arise before the output
     assert lines[lines.index(told[-1]) + 2] == (

@@ -125,6 +125,7 @@ def seen(ids, n, prompt, step, *, crop="last", shorter=0):
         "first": ids[:, : n - shorter],
         "all": ids,
         "all but the newest": ids[:, :-1][:, -n:],
+        "the last but the newest": last[:, :-1],
         "newest": ids[:, -1:],
         "newest, after the first pass": ids[:, -1:] if step else last,
         "as many as the prompt": ids[:, -prompt:],

@@ -46,14 +46,15 @@ def attention(
 ):
     """-> output (..., T, d_v), weights (..., T, S).
 
-    scale: Q -> factor on the scores, in place of 1 / sqrt(width); scale_when "after": on the weights. softmax_dim None: none.
+    scale: Q -> factor on the scores, in place of 1 / sqrt(width), where the width is "d_k", "d_v" or
+    the number of "keys"; scale_when "after": on the weights. softmax_dim None: none.
     mask_when: "before" the softmax, "after" it, "never", "multiplied", or "always": the causal one.
     hides_zeros: what scores become where the mask is 0, for a mask that is read as 1 and 0.
     """
     xp = array_namespace(Q)
     if swap:
         Q, K = K, Q
-    usual = (V if width == "d_v" else Q).shape[-1] ** -0.5
+    usual = {"d_k": Q.shape[-1], "d_v": V.shape[-1], "keys": K.shape[-2]}[width] ** -0.5
     scale = usual if scale is None else scale(Q)
     turned = (*K.shape[:-2], K.shape[-1], K.shape[-2])
     S = Q @ (xp.matrix_transpose(K) if transpose else xp.reshape(K, turned))

@@ -88,6 +88,7 @@ def sample(
     twice=False,
     greedy=False,
     dim=-1,
+    draw_dim=None,
     ranks=False,
     draw=lambda p, g: torch.multinomial(p, 1, generator=g)[:, 0],
 ):
@@ -114,7 +115,7 @@ def sample(
         z = cut_k(cut_p(z)) if p_first else cut_p(cut_k(z))
         if ranks or (k_ranks and top_k is not None) or (p_ranks and top_p is not None):
             z = z.sort(-1, descending=True).values  # and where they stood is forgotten
-        p = z.isfinite().float() if flat else z.softmax(dim)
+        p = z.isfinite().float() if flat else z.softmax(draw_dim if draw_dim is not None else dim)
         return draw(p.softmax(-1) if twice else p, generator)
 
     return sample_next
@@ -579,6 +580,7 @@ WRONG = {
         "all_alike": sample(flat=True),
         "softmax_twice": sample(twice=True),
         "softmax_over_rows": sample(dim=0),
+        "last_softmax_over_rows": sample(draw_dim=0),
         "softmax_first": softmax_first,
         "not_sorted": not_sorted,
         "shape (B, 1)": sample(draw=lambda p, g: torch.multinomial(p, 1, generator=g)),
@@ -606,6 +608,7 @@ WRONG = {
         "first_tokens_seen": generation(see=lambda ids, n, *_: ids[:, :n]),
         "cropped_too_short": generation(see=lambda ids, n, *_: ids[:, 1 - n :]),
         "newest_not_seen": generation(see=lambda ids, n, *_: ids[:, :-1][:, -n:]),
+        "newest_cut_off": generation(see=lambda ids, n, *_: ids[:, -n:][:, :-1]),
         "newest_only": generation(see=lambda ids, *_: ids[:, -1:]),
         "newest_only_after_the_first": generation(see=newest_only_after_the_first),
         "window_of_the_prompt": generation(see=lambda ids, n, prompt, step: ids[:, -prompt:]),

@@ -59,6 +59,11 @@ def softmax_from_the_mean_in_float64(x, dim=-1):
     return softmax_from_the_mean(x.double(), dim).to(x.dtype)
 
 
+def softmax_by_one_sum(x, dim=-1):
+    e = (x - x.amax(dim, keepdim=True)).exp()
+    return e / e.sum()
+
+
 def softmax_with_epsilon(x, dim=-1):
     e = (x - x.amax(dim, keepdim=True)).exp()
     return e / (e.sum(dim, keepdim=True) + 1e-6)
@@ -118,6 +123,10 @@ def mask_of_ones(T, device=None):
 
 def mask_on_the_cpu(T, device=None):
     return torch.full((T, T), -math.inf).triu(1)
+
+
+def mask_of_zeros(T, device=None):
+    return torch.zeros(T, T, device=device)
 
 
 def mask_true_is_hidden(T, device=None):
@@ -203,6 +212,12 @@ class Attention(nn.Module):
 
     def drop(self, A, rate):
         return A * (torch.rand_like(A) >= rate) / (1 - rate) if rate else A
+
+
+def attention_scaled_by_keys(Q, K, V, mask=None, dropout=0.0):
+    S = Q @ K.mT / math.sqrt(K.shape[-2])
+    A = (S if mask is None else S + mask).softmax(-1)
+    return F.dropout(A, dropout, dropout > 0) @ V, A
 
 
 def attention_without_weights(Q, K, V, mask=None, dropout=0.0):
@@ -322,6 +337,23 @@ class HeadByFill(Head):
         ahead = torch.ones(T, T, dtype=torch.bool, device=x.device).triu(1)
         S = (Q @ K.transpose(-1, -2) / self.d_k**0.5).masked_fill(ahead, -torch.inf)
         return S.softmax(-1) @ V
+
+
+class HeadWithSwappedWeights(HeadByFill):
+    """Q from W_K and K from W_Q, each with its own bias."""
+
+    def project(self, x):
+        return x @ self.W_K + self.b_Q, x @ self.W_Q + self.b_K, x @ self.W_V + self.b_V
+
+
+class HeadWithSwappedValueWeights(HeadByFill):
+    def project(self, x):
+        return x @ self.W_Q + self.b_Q, x @ self.W_V + self.b_K, x @ self.W_K + self.b_V
+
+
+class HeadWithKeyBias(HeadByFill):
+    def project(self, x):
+        return x @ self.W_Q + self.b_K, x @ self.W_K + self.b_K, x @ self.W_V + self.b_V
 
 
 class HeadByPrefixes(Head):
@@ -523,6 +555,11 @@ def variance_of_products(d_k, n=10_000, scaled=True):
     return (products / math.sqrt(d_k) if scaled else products).var().item()
 
 
+def mean_of_scores(d_k, n=10_000, scaled=True):
+    scores = (torch.randn(n, d_k) * torch.randn(n, d_k)).sum(-1)
+    return (scores / math.sqrt(d_k) if scaled else scores).mean().item()
+
+
 def variance_of_means(d_k, n=10_000, scaled=True):
     means = (torch.randn(n, d_k) * torch.randn(n, d_k)).mean(-1)
     return (means / math.sqrt(d_k) if scaled else means).var().item()
@@ -599,6 +636,7 @@ WRONG = {
         "float32": softmax_always_in_float32,
         "overflows": softmax_overflows,
         "one_maximum_for_all": softmax_with_one_maximum,
+        "sum_over_all": softmax_by_one_sum,
         "mean_subtracted": softmax_from_the_mean,
         "mean subtracted in float64": softmax_from_the_mean_in_float64,
         "a small number in the denominator": softmax_with_epsilon,
@@ -609,6 +647,7 @@ WRONG = {
     "causal_mask": {
         "float64": mask_in_float64,
         "ones": mask_of_ones,
+        "zero_fill": mask_of_zeros,
         "device ignored": mask_on_the_cpu,
         "boolean": mask_true_is_hidden,
         "0 times infinity": mask_with_nan,
@@ -621,6 +660,7 @@ WRONG = {
         "rescaled without a mask only": attention_rescaled_without_a_mask_only,
         "view": attention_by_view,
         "no weights": attention_without_weights,
+        "scaled_by_keys": attention_scaled_by_keys,
         "one batch dimension only": attention_no_batch,
         "argmax": attention_hard,
         "one value with dropout": attention_returns_one_value_with_dropout,
@@ -636,6 +676,9 @@ WRONG = {
         "mask in float64": HeadWithMaskInFloat64,
         "squeeze": HeadSqueezed,
         "no parameters": HeadWithPlainTensors,
+        "q_k_weights_swapped": HeadWithSwappedWeights,
+        "k_v_weights_swapped": HeadWithSwappedValueWeights,
+        "b_K_for_b_Q": HeadWithKeyBias,
         "weights (d_k, d)": HeadTransposed,
         "mask stays on the CPU": HeadOnTheCPU,
         "mask of the first call": HeadWithOldMask,
@@ -647,6 +690,7 @@ WRONG = {
         "a tensor without axes": variance_as_tensor,
         "the formula": variance_by_formula,
         "always the same draw": variance_of_one_draw,
+        "the mean": mean_of_scores,
         "products_not_summed": variance_of_products,
         "averaged": variance_of_means,
     },

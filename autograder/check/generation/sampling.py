@@ -61,7 +61,7 @@ def sampling_fixtures(rng):
         Fixture("another temperature", case(STEEP, SURE, temperature=heat), weight=1.5),
         Fixture("top_k = 2", case(FLAT_8, STEEP_8, top_k=2), weight=1.5),
         Fixture("top_p = 0.35", case(FLAT, EVEN, top_p=0.35), weight=1.5),
-        Fixture("top_p where one token is enough", case(STEEP, SURE, top_p=0.7), weight=1.0),
+        Fixture("top_p = 0.7, where one token is enough", case(STEEP, SURE, top_p=0.7), weight=1.0),
         Fixture(
             "temperature, top_k and top_p together",
             case(STEEP, FLAT, temperature=more_heat, top_k=3, top_p=0.65),
@@ -149,7 +149,7 @@ SAMPLE_NEXT = Component(
     ),
     mistakes=MISTAKES,
     shortcuts=frozenset({"generate"}),
-    outputs="the frequency of each token in each row",
+    outputs="how often each token was drawn (row, token)",
     tolerance=FREQUENCIES,
     look={
         "temperature 0": "The largest logit of each row: logits.argmax(-1).",
@@ -157,7 +157,7 @@ SAMPLE_NEXT = Component(
         "another temperature": "logits / temperature, before the softmax.",
         "top_k = 2": MINUS_INFINITY,
         "top_p = 0.35": NUCLEUS,
-        "top_p where one token is enough": "The likeliest token always stays.",
+        "top_p = 0.7, where one token is enough": "The likeliest token always stays.",
         "temperature, top_k and top_p together": "First temperature, then top_k, then top_p, each "
         "on what the one before it left; then the softmax of what is left.",
     },

@@ -161,144 +161,163 @@ ATTENTION = Component(
         Mistake(
             "no_scaling",
             altered(oracle.attention, scale=power_of_d_k(0)),
-            "The scores are not divided by sqrt(d_k).",
-            "S = Q K^T / sqrt(d_k), before the mask and the softmax.",
+            "The scores Q K^T are not divided by anything; they should be divided by sqrt(d_k).",
+            "Q @ K.transpose(-2, -1) -> Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])",
             "A score is a sum of d_k products and grows as sqrt(d_k): at width 64 its deviation is "
             "8. The softmax is then nearly a choice of one, and passes hardly any gradient.",
         ),
         Mistake(
             "divided_by_d_k",
             altered(oracle.attention, scale=power_of_d_k(-1)),
-            "The scores are divided by d_k instead of its square root.",
-            "math.sqrt(Q.shape[-1])",
+            "The scores are divided by d_k; it should be sqrt(d_k).",
+            "/ Q.shape[-1] -> / math.sqrt(Q.shape[-1])",
             "The scores shrink as 1 / sqrt(d_k): at width 64 every position weighs nearly alike.",
         ),
         Mistake(
             "multiplied",
             altered(oracle.attention, scale=power_of_d_k(0.5)),
-            "The scores are multiplied by sqrt(d_k) instead of divided.",
-            "S = Q K^T / math.sqrt(d_k)",
+            "The scores are multiplied by sqrt(d_k); they should be divided by it.",
+            "* math.sqrt(Q.shape[-1]) -> / math.sqrt(Q.shape[-1])",
             "The scores get d_k times too large, and the softmax becomes a choice of one. The model "
             "may even train at first, so the loss does not show it.",
         ),
         Mistake(
             "scaled_by_length",
             altered(oracle.attention, scale=lambda Q: Q.shape[-2] ** -0.5),
-            "The scores are divided by sqrt(T): the number of positions, not the width d_k.",
-            "d_k is the size of the last axis of Q.",
+            "The scores are divided by sqrt(T), where T is the number of queries, Q.shape[-2]; "
+            "it should be sqrt(d_k), where d_k is Q.shape[-1].",
+            "Q.shape[-2] -> Q.shape[-1], in the square root.",
+            "The same sentence would be attended to differently when more text follows it.",
+        ),
+        Mistake(
+            "scaled_by_keys",
+            altered(oracle.attention, width="keys"),
+            "The scores are divided by sqrt(S), where S is the number of keys, K.shape[-2]; it should "
+            "be sqrt(d_k), where d_k is K.shape[-1].",
+            "K.shape[-2] -> K.shape[-1], in the square root.",
             "The same sentence would be attended to differently when more text follows it.",
         ),
         Mistake(
             "scaled_by_d_v",
             altered(oracle.attention, width="d_v"),
-            "The scores are divided by sqrt(d_v), the root of the values' width, not by sqrt(d_k).",
-            "d_k is the size of the last axis of Q and K: a score is a sum of d_k products.",
+            "The scores are divided by sqrt(d_v), the root of V.shape[-1]; it should be "
+            "sqrt(d_k), the root of Q.shape[-1].",
+            "V.shape[-1] -> Q.shape[-1], in the square root.",
             "In GPT-2 the two widths are equal, and it goes unseen. Where they differ, the scores have "
             "another variance than 1.",
         ),
         Mistake(
             "softmax_over_queries",
             altered(oracle.attention, softmax_dim=-2),
-            "The softmax runs over the queries (columns) instead of the keys (rows).",
-            "Row t holds the weights of position t: softmax along dim=-1.",
+            "The softmax runs down the columns (over the queries, dim=-2); it should run along "
+            "each row (over the keys, dim=-1).",
+            "dim=-2 -> dim=-1, in the softmax.",
             "A key's weights are shared out among the queries, later ones included, so the future "
             "leaks: the training loss is too good, and generation fails.",
         ),
         Mistake(
             "mask_after_softmax",
             altered(oracle.attention, mask_when="after"),
-            "The mask comes after the softmax: masked keys still count in the denominator.",
-            "Add the mask to the scores, then take the softmax.",
+            "The mask sets weights to 0 after the softmax, so masked keys still count in its "
+            "sum; it should be added to the scores before it.",
+            "softmax(S) -> softmax(S + mask), and nothing with the mask after that.",
             "Rows no longer sum to 1, and by how much they fall short tells about the later tokens: "
             "a leak that the weights themselves do not show.",
         ),
         Mistake(
             "mask_ignored",
             altered(oracle.attention, mask_when="never"),
-            "The mask is not used: every position sees the later ones.",
-            "S = S + mask, before the softmax.",
+            "The mask is not used, so every position sees the later ones; it should be added "
+            "to the scores.",
+            "softmax(S) -> softmax(S + mask), where mask is not None.",
             "In training the next token is there to be read. In generation it is not, and the model "
             "has learnt little else.",
         ),
         Mistake(
             "mask_always",
             altered(oracle.attention, mask_when="always"),
-            "It hides the later positions even where mask is None.",
-            "S = S + mask only if mask is not None. The caller decides what is hidden: make no mask "
-            "here.",
+            "It hides the later positions even where mask is None; then every query should see "
+            "every key.",
+            "Make no causal mask in attention: S = S + mask only where mask is not None.",
             "Without a mask every query may see every key, as when one text looks at another: here "
             "the first query would see the first key alone.",
         ),
         Mistake(
             "swapped",
             altered(oracle.attention, swap=True),
-            "Q and K have changed places.",
-            "Row t of S belongs to query t: Q @ K^T.",
+            "Q and K are swapped in the scores: they are K Q^T; they should be Q K^T.",
+            "K @ Q.transpose(-2, -1) -> Q @ K.transpose(-2, -1)",
             "S is transposed: position t weighs the others by what they look for, not by what it "
             "looks for itself.",
         ),
         Mistake(
             "viewed_not_transposed",
             altered(oracle.attention, transpose=False),
-            "K is reshaped to (d_k, S) instead of transposed: its numbers are read row by row.",
-            "K.transpose(-2, -1): view and reshape keep the order in memory.",
+            "K is brought to (d_k, S) by reshape or view, which tears the keys apart; it "
+            "should be transposed, so that each key is a column.",
+            "K.reshape(...) or K.view(...) -> K.transpose(-2, -1)",
             "A column of it holds pieces of several keys, so a score says nothing about any one of "
             "them. The shapes are right, and no error tells.",
         ),
         Mistake(
             "scaled_after_softmax",
             altered(oracle.attention, scale_when="after"),
-            "The weights are divided by sqrt(d_k) after the softmax, not the scores before it.",
-            "softmax(Q @ K^T / math.sqrt(d_k) + mask): the division belongs inside.",
+            "The weights are divided by sqrt(d_k) after the softmax; the scores should be "
+            "divided by it before the softmax.",
+            "softmax(S) / math.sqrt(Q.shape[-1]) -> softmax(S / math.sqrt(Q.shape[-1])), the "
+            "mask added after the division.",
             "Rows sum to 1 / sqrt(d_k), at width 64 to 1/8, and the softmax gets the large scores "
             "that the division was to tame.",
         ),
         Mistake(
             "no_softmax",
             altered(oracle.attention, softmax_dim=None),
-            "There is no softmax: the scores themselves are the weights.",
-            "A = softmax(S), then A @ V.",
+            "There is no softmax: the scores S themselves are the weights; these should be "
+            "softmax(S).",
+            "A = S -> A = softmax(S), before A @ V.",
             "Scores may be negative and sum to anything, so the output is no average; and the -inf "
             "of a mask makes it infinite or NaN.",
         ),
         Mistake(
             "softmax_over_batch",
             altered(oracle.attention, softmax_dim=0),
-            "The softmax runs over the first axis, the batch.",
-            "Count from the end: dim=-1 is the axis of the keys, however many axes stand before it.",
+            "The softmax runs over the first axis, dim=0: the batch, or without a batch the "
+            "queries; it should run over the keys, dim=-1.",
+            "dim=0 -> dim=-1, in the softmax.",
             "The texts of a batch compete for the same weights: what one gets depends on the others.",
         ),
         Mistake(
             "mask_multiplied",
             altered(oracle.attention, mask_when="multiplied"),
-            "The scores are multiplied by the mask.",
-            "S = S + mask: 0 leaves a score as it is, -inf takes it out.",
+            "The scores are multiplied by the mask; it should be added to them.",
+            "S * mask -> S + mask",
             "Times 0 every allowed score is 0, and a negative score times -inf is +inf: the row "
             "becomes NaN.",
         ),
         Mistake(
             "zeros_hidden",
             altered(oracle.attention, hides_zeros=-np.inf),
-            "It hides the keys where the mask is 0; here 0 means that a key may be seen.",
-            "S = S + mask. Where masks are 1 and 0 one writes masked_fill(mask == 0, -inf): not "
-            "here.",
+            "It sets the scores to -inf where the mask is 0; here 0 means that a key may be "
+            "seen, and the mask should be added.",
+            "S.masked_fill(mask == 0, -math.inf) -> S + mask",
             "Each position sees the future alone. The last one sees nothing: its row is all -inf, "
             "and its softmax NaN.",
         ),
         Mistake(
             "zeros_hidden_1e9",
             altered(oracle.attention, hides_zeros=-1e9),
-            "It sets the scores to -1e9 where the mask is 0; here 0 means that a key may be seen.",
-            "S = S + mask. Where masks are 1 and 0 one writes masked_fill(mask == 0, -1e9): not "
-            "here.",
+            "It sets the scores to -1e9 where the mask is 0; here 0 means that a key may be "
+            "seen, and the mask should be added.",
+            "S.masked_fill(mask == 0, -1e9) -> S + mask",
             "Each position sees the future alone: training looks splendid, and the text that comes "
             "out is noise.",
         ),
         Mistake(
             "scores_returned",
             altered(oracle.attention, returns="scores"),
-            "The second value that it returns is S, the scores, not A, the weights.",
-            "return A @ V, A",
+            "The second value returned is S, the scores with scaling and mask; it should be A, "
+            "the weights softmax(S).",
+            "return A @ V, S -> return A @ V, A",
             "The heat map below would show numbers of either sign, whose rows do not sum to 1: "
             "how the attention is spent cannot be read from it.",
         ),
@@ -308,8 +327,8 @@ ATTENTION = Component(
     shortcuts=frozenset({"scaled_dot_product_attention"}),
     example={
         "Q": np.float32([[1, 0], [0, 2], [1, 1]]),
-        "K": np.float32([[1, 0], [0, 1], [2, 1]]),
-        "V": np.float32([[1], [2], [3]]),
+        "K": np.float32([[1, 0], [0, 1], [2, 1], [1, 2]]),
+        "V": np.arange(20, dtype=np.float32).reshape(4, 5),
     },
     look={
         "shapes and types": "return A @ V, A: first the output (..., T, d_v), then the weights "

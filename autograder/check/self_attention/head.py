@@ -75,109 +75,150 @@ ATTENTION_HEAD = Component(
         Mistake(
             "no_mask",
             altered(_head, mask=None),
-            "There is no causal mask: every position sees the later ones.",
-            "Hand causal_mask(T) to attention.",
+            "There is no causal mask, so every position sees the later ones; attention should "
+            "get causal_mask(T).",
+            "attention(Q, K, V) -> attention(Q, K, V, mask), with the causal mask of "
+            "x.shape[-2] positions.",
             "Training shows the head the answer, the next token, and it learns to copy it. When it "
             "generates, that token is not there.",
         ),
         Mistake(
             "no_bias",
             _without("b_Q", "b_K", "b_V"),
-            "The biases are not added.",
-            "Q = x W_Q + b_Q, and so for K and V.",
+            "The biases b_Q and b_V are not added, and b_K, which changes no output here, may "
+            "be missing too; each of Q, K and V should have its own.",
+            "In forward: x @ W -> x @ W + b, in the lines of Q, K and V.",
             "They start at 0, so an untrained model does not show it. GPT-2's trained biases are "
             "not 0, and its weights would give other logits here.",
         ),
         Mistake(
             "no_b_Q",
             _without("b_Q"),
-            "b_Q is not added to the queries.",
-            "Q = x @ self.W_Q + self.b_Q",
+            "b_Q is not added to the queries; they should be x W_Q + b_Q.",
+            "x @ self.W_Q -> x @ self.W_Q + self.b_Q",
             "It is what every position looks for, whatever stands there. It starts at 0, so only a "
             "trained model shows that it is missing.",
         ),
         Mistake(
             "no_b_V",
             _without("b_V"),
-            "b_V is not added to the values.",
-            "V = x @ self.W_V + self.b_V",
+            "b_V is not added to the values; they should be x W_V + b_V.",
+            "x @ self.W_V -> x @ self.W_V + self.b_V",
             "The weights of a row sum to 1, so b_V is added to each output as it is. It starts at "
             "0, so only a trained model shows that it is missing.",
         ),
         Mistake(
             "scaled_twice",
             altered(_head, scale=lambda d, d_k: 1 / d_k),
-            "The scores are divided by sqrt(d_k) twice: here, and in attention.",
-            "Hand Q and K to attention as they are.",
+            "The scores are divided by d_k in all; it should be sqrt(d_k), and attention "
+            "divides by that already.",
+            "In forward: Q / math.sqrt(self.d_k) -> Q. Hand Q and K to attention undivided.",
             "Together that is a division by d_k: at width 64 the scores have a deviation of 1/8, and "
             "every position weighs nearly alike.",
         ),
         Mistake(
             "scaled_by_d_model",
             altered(_head, scale=lambda d, d_k: d**-0.5),
-            "The scores are divided by sqrt(d_model) instead of sqrt(d_k).",
-            "d_k is the width of Q, not of x.",
+            "The scores are divided by sqrt(d_model), the root of the width of x; it should be "
+            "sqrt(d_k), the width of Q.",
+            "In forward: no division by the root of x.shape[-1]; attention divides by that of "
+            "Q.shape[-1] itself.",
             "With 12 heads in GPT-2 the scores are sqrt(12) = 3.5 times too small, and every "
             "position weighs nearly alike.",
         ),
         Mistake(
             "no_scaling",
             altered(_head, scale=lambda d, d_k: 1.0),
-            "The scores are not divided by sqrt(d_k).",
-            "Let your attention do it; it knows d_k from the shape of Q.",
+            "The scores are not divided by sqrt(d_k); they should be, as attention(Q, K, V, "
+            "mask) does it with Q and K as they are.",
+            "In forward: call attention with Q and K as they are, not multiplied; no S = Q K^T "
+            "of your own.",
             "The softmax gets nearly a choice of one, and passes hardly any gradient.",
         ),
         Mistake(
             "q_is_k",
             _renamed(W_K="W_Q", b_K="b_Q"),
-            "The keys are computed with W_Q: W_K is not used.",
-            "K = x @ self.W_K + self.b_K",
+            "K is made with W_Q (with b_K or b_Q, which makes no difference); it should be "
+            "made with W_K and b_K.",
+            "self.W_Q -> self.W_K, in the line of K.",
             "Scores become symmetric: what I look for is what I offer. A head can no longer ask for "
             "a noun while being a verb.",
         ),
         Mistake(
             "v_is_k",
             _renamed(W_V="W_K", b_V="b_K"),
-            "The values are computed with W_K: W_V is not used.",
-            "V = x @ self.W_V + self.b_V",
+            "V is made with W_K and b_K; it should be made with W_V and b_V.",
+            "x @ self.W_K + self.b_K -> x @ self.W_V + self.b_V, in the line of V; and "
+            "attention(Q, K, V, mask).",
             "What a token is found by and what it then says become the same thing.",
         ),
         Mistake(
             "v_is_q",
             _renamed(W_V="W_Q", b_V="b_Q"),
-            "The values are computed with W_Q: W_V is not used.",
-            "V = x @ self.W_V + self.b_V",
+            "V is made with W_Q and b_Q; it should be made with W_V and b_V.",
+            "x @ self.W_Q + self.b_Q -> x @ self.W_V + self.b_V, in the line of V; and "
+            "attention(Q, K, V, mask).",
             "What a token looks for and what it says to the others become the same thing.",
         ),
         Mistake(
             "k_v_swapped",
             _renamed(W_K="W_V", b_K="b_V", W_V="W_K", b_V="b_K"),
-            "W_K and W_V have changed places.",
-            "attention(Q, K, V, mask), with K from W_K and V from W_V.",
+            "K and V are swapped: V is made with W_K and b_K, K with W_V; it should be W_V and "
+            "b_V for V, W_K for K.",
+            "K and V back in their places: in their two lines, or attention(Q, V, K, mask) -> "
+            "attention(Q, K, V, mask).",
+            "A model that you train yourself learns the roles the other way round and is as good. "
+            "One with GPT-2's weights computes other outputs.",
+        ),
+        Mistake(
+            "k_v_weights_swapped",
+            _renamed(W_K="W_V", W_V="W_K"),
+            "K is made with W_V, and V with W_K and b_V: the weights are swapped, b_V is where it "
+            "should be; it should be W_K for K and W_V for V.",
+            "self.W_V -> self.W_K in the line of K, and self.W_K -> self.W_V in the line of V.",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other outputs.",
         ),
         Mistake(
             "W_K_for_W_V",
             _renamed(W_V="W_K"),
-            "The values are computed with W_K, though with b_V: W_V is not used.",
-            "V = x @ self.W_V + self.b_V",
+            "V is made with W_K and b_V; it should be made with W_V and b_V.",
+            "self.W_K -> self.W_V, in the line of V.",
             "What a token is found by and what it then says become the same thing, and W_V gets no "
             "gradient.",
         ),
         Mistake(
             "b_K_for_b_V",
             _renamed(b_V="b_K"),
-            "The values are computed with b_K in place of b_V.",
-            "V = x @ self.W_V + self.b_V",
+            "V is made with W_V and b_K; it should be made with W_V and b_V.",
+            "self.b_K -> self.b_V, in the line of V.",
             "b_V gets no gradient, and GPT-2's weights would give other outputs. Both start at 0, so "
             "an untrained model does not show it.",
         ),
         Mistake(
+            "b_K_for_b_Q",
+            _renamed(b_Q="b_K"),
+            "Q is made with W_Q and b_K; it should be made with W_Q and b_Q.",
+            "self.b_K -> self.b_Q, in the line of Q.",
+            "b_Q gets no gradient, and GPT-2's weights would give other outputs. Both start at 0, so "
+            "an untrained model does not show it.",
+        ),
+        Mistake(
+            "q_k_weights_swapped",
+            _renamed(W_K="W_Q", W_Q="W_K"),
+            "Q is made with W_K and b_Q, K with W_Q: the weights are swapped, b_Q is where it should "
+            "be; it should be W_Q for Q and W_K for K.",
+            "self.W_K -> self.W_Q in the line of Q, and self.W_Q -> self.W_K in the line of K.",
+            "A model that you train yourself learns the roles the other way round and is as good. "
+            "One with GPT-2's weights computes other scores.",
+        ),
+        Mistake(
             "q_k_swapped",
             _renamed(W_K="W_Q", b_K="b_Q", W_Q="W_K", b_Q="b_K"),
-            "W_Q and W_K have changed places.",
-            "Q comes from W_Q and asks, K comes from W_K and is looked for.",
+            "Q and K are swapped: Q is made with W_K and b_K, K with W_Q and b_Q; it should be "
+            "W_Q and b_Q for Q, W_K and b_K for K.",
+            "Q and K back in their places: in their two lines, or attention(K, Q, V, mask) -> "
+            "attention(Q, K, V, mask).",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other scores.",
         ),

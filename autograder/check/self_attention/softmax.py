@@ -93,102 +93,123 @@ SOFTMAX = Component(
         Mistake(
             "other_axis",
             altered(oracle.softmax, dim=0),
-            "It normalises along the first axis, whatever dim is.",
-            "Hand dim to the maximum and to the sum.",
+            "It normalises along the first axis, dim=0, whatever dim is; it should normalise "
+            "along dim.",
+            "0 -> dim, in the maximum and in the sum.",
             "Attention would mix the sentences of a batch: what one gets depends on the others.",
         ),
         Mistake(
             "dim_ignored",
             altered(oracle.softmax, dim=-1),
-            "It always normalises along the last axis: dim is not used.",
-            "Hand dim to the maximum and to the sum.",
+            "It normalises along the last axis, dim=-1, whatever dim is; it should normalise "
+            "along dim.",
+            "-1 -> dim, in the maximum and in the sum.",
             "A caller who asks for another axis gets wrong weights, and no error tells him.",
         ),
         Mistake(
             "no_exponential",
             lambda x, dim=-1: x / x.sum(dim, keepdims=True),
-            "It divides by the sum without taking the exponential.",
-            "softmax(x)_i = e^{x_i} / sum_j e^{x_j}",
+            "It divides the scores by their sum; it should divide their exponentials e**x by "
+            "the sum of those.",
+            "x / x.sum(...) -> e / e.sum(...), where e holds the exponentials.",
             "Scores may be negative, weights may not, and the sum of scores can be 0.",
         ),
         Mistake(
             "base_2",
             altered(oracle.softmax, base=2.0),
-            "It uses powers of 2 in place of powers of e.",
-            "torch.exp, not torch.exp2.",
+            "It takes powers of 2; it should take powers of e.",
+            "torch.exp2 or 2 ** x -> torch.exp.",
             "Every distribution is flatter than it should be, as with temperature 1.44. A model "
             "trained so learns around it; one with GPT-2's weights does not.",
         ),
         Mistake(
             "not_normalised",
             altered(oracle.softmax, power=0.0),
-            "It takes the exponential, but does not divide by the sum.",
-            "The last step: e / e.sum(dim, keepdim=True).",
+            "It returns the exponentials as they are; it should divide them by their sum along "
+            "dim.",
+            "In the return: e -> e / e.sum(dim, keepdim=True), where e holds the exponentials.",
             "The output would be no average of the values: it grows with the number of positions.",
         ),
         Mistake(
             "whole_tensor",
             altered(oracle.softmax, dim=None),
-            "It normalises over all entries together.",
-            "Sum along dim only, with keepdim=True.",
+            "It normalises over all entries of x together; it should normalise along dim, with "
+            "a maximum and a sum for each row.",
+            "x.max() -> x.amax(dim, keepdim=True), and e.sum() -> e.sum(dim, keepdim=True): "
+            "both, not the sum alone.",
+            "Each row gets a share of one sum: all positions compete for the same attention.",
+        ),
+        Mistake(
+            "sum_over_all",
+            altered(oracle.softmax, sum_dim=None),
+            "The sum is taken over all entries of x, the maximum along dim; both should be along dim.",
+            "e.sum() -> e.sum(dim, keepdim=True), where e holds the exponentials.",
             "Each row gets a share of one sum: all positions compete for the same attention.",
         ),
         Mistake(
             "no_shift",
             altered(oracle.softmax, shift=False),
-            "The maximum is not subtracted before the exponential.",
-            "x - x.amax(dim, keepdim=True) first: then no exponent is positive.",
+            "The exponentials are taken of x as it is; the maximum along dim should be "
+            "subtracted first.",
+            "x.exp() -> (x - x.amax(dim, keepdim=True)).exp()",
             "In float32 e^89 is infinite. One large score is enough, and inf / inf is NaN.",
         ),
         Mistake(
             "one_maximum_for_all",
             altered(oracle.softmax, before=lambda i: {"x": i["x"] - i["x"].max()}, shift=False),
-            "It subtracts one maximum of the whole tensor; rows far below it become 0 / 0.",
-            "Each row needs a maximum of its own: x.amax(dim, keepdim=True).",
+            "It subtracts one maximum of all of x, so that rows far below it become 0 / 0; it "
+            "should be the maximum along dim.",
+            "x.max() -> x.amax(dim, keepdim=True)",
             "One loud position silences the others: where the shift leaves only exponents below "
             "-104, every e^x is 0.",
         ),
         Mistake(
             "mean_subtracted",
             altered(oracle.softmax, before=_less(_mean), shift=False),
-            "It subtracts the mean: a score far above the mean still overflows.",
-            "Subtract the maximum: then no exponent is positive.",
+            "It subtracts the mean, so that a score far above it overflows; it should subtract "
+            "the maximum.",
+            "x.mean(...) -> x.amax(...), in what is subtracted.",
             "A mask of -inf makes the mean -inf, too, and everything NaN.",
         ),
         Mistake(
             "minimum_subtracted",
             altered(oracle.softmax, before=_less(_minimum), shift=False),
-            "It subtracts the minimum: all exponents are positive, and large ones overflow.",
-            "Subtract the maximum, x.amax(dim, keepdim=True): then no exponent is positive.",
+            "It subtracts the minimum, so that large scores overflow; it should subtract the "
+            "maximum.",
+            "x.amin(...) -> x.amax(...), in what is subtracted.",
             "One masked score of -inf is the minimum, and everything in its row becomes NaN.",
         ),
         Mistake(
             "turned_round",
             altered(oracle.softmax, before=_turned, shift=False),
-            "The difference is turned round: it takes e^(max - x), so the smallest score gets most.",
-            "e = (x - x.amax(dim, keepdim=True)).exp()",
+            "It takes e**(maximum - x), so that the smallest score gets most; it should take "
+            "e**(x - maximum).",
+            "In the exponent: maximum - x -> x - maximum.",
             "Attention would go to what matches least, and a masked score of -inf gives infinity.",
         ),
         Mistake(
             "maximum_along_the_last_axis",
             altered(oracle.softmax, shift_dim=-1),
-            "The maximum is taken along the last axis, whatever dim is; the sum is along dim.",
-            "Both along dim: x.amax(dim, keepdim=True) and e.sum(dim, keepdim=True).",
+            "The maximum is taken along the last axis, whatever dim is; it should be along "
+            "dim, as the sum is.",
+            "amax(-1, keepdim=True) -> amax(dim, keepdim=True)",
             "Only a number that all entries of a sum have in common may be subtracted: here each "
             "gets another one, and the weights change.",
         ),
         Mistake(
             "sum_along_the_last_axis",
             altered(oracle.softmax, sum_dim=-1),
-            "The sum is taken along the last axis, whatever dim is; the maximum is along dim.",
-            "Both along dim: x.amax(dim, keepdim=True) and e.sum(dim, keepdim=True).",
+            "The sum is taken along the last axis, whatever dim is; it should be along dim, as "
+            "the maximum is.",
+            "e.sum(-1, keepdim=True) -> e.sum(dim, keepdim=True)",
             "Along dim the weights do not sum to 1: what is averaged with them grows or shrinks.",
         ),
         Mistake(
             "logarithm",
             altered(oracle.softmax, log=True),
-            "It returns the logarithm of the weights: the exponential is missing at the end.",
-            "e / e.sum(dim, keepdim=True); x - logsumexp(x) is the logarithm of that.",
+            "It returns the logarithm of the weights; it should return the weights.",
+            "The exponential of what it returns now: x - torch.logsumexp(...) -> (x - "
+            "torch.logsumexp(...)).exp()",
             "No weight would be positive: an average with them points away from the values.",
         ),
     ),

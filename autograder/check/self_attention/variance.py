@@ -32,6 +32,22 @@ def _variance(d_k, n, scaled, power=0.5):
     return float(d_k ** (1 - 2 * power)) if scaled else float(d_k)
 
 
+def read_variance(inputs, value):
+    """Of scores that are not scaled, the mean has a deviation of 0.013 at most. Hardly a variance comes
+    so near 0: that of means of d_k products is 1 / d_k, and 1 / d_k² if it is scaled all the same.
+    """
+    one = isinstance(value, (float, int)) or getattr(value, "shape", None) == ()
+    if inputs["scaled"] or not one or not abs(float(value)) < 0.055:
+        return value
+    if abs(float(value) * inputs["d_k"] ** 2 - 1) < 0.04:
+        return value
+    return Trouble(
+        "It returns about 0: the mean of the scores, perhaps; it should return their variance.",
+        f"score_variance({inputs['d_k']}, n={inputs['n']}, scaled=False) returned {number(value)}.",
+        "scores.mean() -> scores.var(), in the return.",
+    )
+
+
 def _twice(c, inputs):
     return [replace(c.call(inputs), seed=seed) for seed in (1, 2)]
 
@@ -95,6 +111,7 @@ SCORE_VARIANCE = Component(
     "score_variance",
     variance_fixtures,
     _variance,
+    read=read_variance,
     properties=(
         Property("another seed, another number", _twice, _measured, weight=4.0),
         Property("the scores are products of two draws", _many, _products, weight=0.5),
@@ -105,92 +122,93 @@ SCORE_VARIANCE = Component(
         Mistake(
             "divided_by_d_k",
             altered(_variance, power=1.0),
-            "The scaled scores are divided by d_k instead of its square root.",
-            "scores / math.sqrt(d_k)",
+            "The scaled scores are divided by d_k; it should be sqrt(d_k).",
+            "scores / d_k -> scores / math.sqrt(d_k)",
             "Their variance is then 1 / d_k, so that wide heads see nearly equal scores.",
         ),
         Mistake(
             "never_scaled",
             altered(_variance, before=lambda i: {"scaled": False}),
-            "The scores are not scaled, whatever `scaled` says.",
-            "if scaled: scores = scores / math.sqrt(d_k)",
+            "The scores are not scaled even where `scaled` is True; there they should be "
+            "divided by sqrt(d_k).",
+            "if scaled: scores = scores / math.sqrt(d_k). The quotient must be kept, not only "
+            "computed.",
             "At width 64 it says 64 with the scaling and without it: no reason to scale is seen.",
         ),
         Mistake(
             "always_scaled",
             altered(_variance, before=lambda i: {"scaled": True}),
-            "The scores are scaled, whatever `scaled` says.",
-            "Divide only if scaled is True.",
+            "The scores are divided by sqrt(d_k) even where `scaled` is False; there they "
+            "should stay as they are.",
+            "Put the division under `if scaled:`.",
             "Without the unscaled measurement there is nothing to compare with.",
         ),
         Mistake(
             "scaled_when_not_asked",
             altered(_variance, before=lambda i: {"scaled": not i["scaled"]}),
-            "The scores are scaled where `scaled` is False, and not where it is True.",
-            "if scaled: scores = scores / math.sqrt(d_k)",
+            "The scores are divided by sqrt(d_k) where `scaled` is False, not where it is "
+            "True; it should be where it is True.",
+            "In the condition of the division: not scaled -> scaled.",
             "The measurement then says that scaling makes the variance grow with the width.",
         ),
         Mistake(
             "deviation",
             altered(_variance, after=lambda v: v**0.5),
-            "It returns the standard deviation, not the variance.",
-            "The variance is the square of it: scores.var().",
+            "It returns the standard deviation of the scores; it should return their variance.",
+            "scores.std() -> scores.var()",
             "It is the variances of independent products that add up to d_k, not the deviations.",
         ),
         Mistake(
             "multiplied",
             altered(_variance, power=-0.5),
-            "The scaled scores are multiplied by sqrt(d_k) instead of divided.",
-            "scores / math.sqrt(d_k)",
+            "The scaled scores are multiplied by sqrt(d_k); they should be divided by it.",
+            "scores * math.sqrt(d_k) -> scores / math.sqrt(d_k)",
             "The variance becomes d_k squared: the cure makes it worse.",
         ),
         Mistake(
             "products_not_summed",
             lambda d_k, n, scaled: 1 / d_k if scaled else 1.0,
-            "It takes the variance of the single products q_i k_i, not that of their sums.",
-            "A score is the sum over the d_k products: (q * k).sum(-1).",
+            "It takes the variance of the single products q_i * k_i; it should be that of "
+            "their sums over the d_k entries.",
+            "q * k -> (q * k).sum(-1)",
             "A single product has variance 1 at any width; it is the sum that grows.",
         ),
         Mistake(
             "variance_divided",
             altered(_variance, power=0.25),
-            "The variance is divided by sqrt(d_k), not the scores.",
-            "scores = scores / math.sqrt(d_k) first, then scores.var().",
+            "The variance is divided by sqrt(d_k); the scores should be, before their variance "
+            "is taken.",
+            "scores.var() / math.sqrt(d_k) -> (scores / math.sqrt(d_k)).var()",
             "Dividing scores by c divides their variance by c squared. This would leave sqrt(d_k), 8 "
             "at width 64, where the scaled scores have 1.",
         ),
         Mistake(
             "uniform_draws",
             altered(_variance, after=lambda v: v * 7 / 144),
-            "q and k are drawn from the uniform distribution on 0 to 1.",
-            "torch.randn draws from the standard normal one, torch.rand from the uniform one.",
+            "q and k are drawn from the uniform distribution on 0 to 1; they should be drawn "
+            "from the standard normal one.",
+            "torch.rand -> torch.randn, for q and for k.",
             "There the mean is 1/2 and the variance 1/12: a product then has the variance 7/144 = "
             "0.049, and the rule Var(q . k) = d_k does not hold.",
         ),
         Mistake(
             "same_vectors",
             altered(_variance, after=lambda v: 2 * v),
-            "Each q is multiplied with itself: q and k are the same draw.",
-            "Two draws: q, k = torch.randn(n, d_k), torch.randn(n, d_k).",
+            "q and k are the same draw, so each q is multiplied with itself; they should be "
+            "two draws.",
+            "A torch.randn(n, d_k) of its own for k, not k = q.",
             "The square of a standard normal number has the variance 2, not 1. Queries and keys come "
             "from two matrices, and at the start have nothing to do with each other.",
         ),
         Mistake(
             "averaged",
             altered(_variance, after=lambda v, i: v / i["d_k"] ** 2),
-            "Each score is the mean of the products q_i k_i, not their sum.",
-            "q . k = (q * k).sum(-1)",
+            "Each score is the mean of the d_k products q_i * k_i; it should be their sum.",
+            "(q * k).mean(-1) -> (q * k).sum(-1)",
             "A mean shrinks with the width, and the square root would then be the wrong remedy.",
         ),
-        Mistake(
-            "mean",
-            lambda d_k, n, scaled: 0.0,
-            "It returns the mean of the scores, not their variance.",
-            "scores.var().item()",
-            "The mean is 0 at any width, because q and k have mean 0. It says nothing about size.",
-        ),
     ),
-    outputs="the variance",
+    outputs="what it returns",
     look={
         "shapes and types": "One number: the variance of all n scores, scores.var().item().",
         "scaled": "A score is the sum of d_k products, (q * k).sum(-1), here divided by "
