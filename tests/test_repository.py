@@ -114,3 +114,20 @@ def test_every_requirement_is_pinned():
     locked = (ROOT / "constraints.txt").read_text()
     for line in packages:
         assert line.split(";")[0].strip() in locked
+
+
+def test_the_answer_in_the_readme_is_what_the_check_says():
+    import math
+
+    import torch
+
+    from autograder import check
+
+    def causal_mask(T, device=None):
+        return torch.full((T, T), -math.inf, device=device).triu(2)
+
+    text = (ROOT / "README.md").read_text()
+    block = text.split("gets this answer:\n\n")[1].split("\n\nThe cells")[0]
+    shown = [line.removeprefix("    ") for line in block.splitlines()]
+    assert "autograder explain" in shown[-1]
+    assert shown == str(check.causal_mask(causal_mask)).splitlines()[: len(shown)]

@@ -57,6 +57,15 @@ def embed_flattened(ids, E, P):
     return x.reshape(*batch, T, -1)
 
 
+def embed_positions_alone(ids, E, P):
+    return P[: ids.shape[-1]]
+
+
+def embed_joined(ids, E, P):
+    places = P[: ids.shape[-1]].expand(*ids.shape, -1)
+    return torch.cat([places, E[ids]], dim=-1)
+
+
 class Lookup:
     """A callable that holds nothing."""
 
@@ -448,6 +457,17 @@ def xl_missing():
     return dataclass(frozen=True)(type("GPT2Config", (Fields,), space))
 
 
+def only_small():
+    """Three stubs are no heads that are refused."""
+
+    @classmethod
+    def stub(cls):
+        raise NotImplementedError("write this part")
+
+    space = {"small": vars(sized())["small"], **dict.fromkeys(("medium", "large", "xl"), stub)}
+    return dataclass(frozen=True)(type("GPT2Config", (Fields,), space))
+
+
 def mutable():
     """The right fields and sizes in a class that is not frozen."""
     wanted = sized()
@@ -773,6 +793,8 @@ RIGHT = {
 
 WRONG = {
     "embed": {
+        "positions_alone": embed_positions_alone,
+        "concatenated_positions_first": embed_joined,
         "view": embed_by_view,
         "float32": embed_in_float32,
         "squeeze": embed_squeezed,
@@ -822,12 +844,17 @@ WRONG = {
         "heads_stay_16": sized(large=(36, 16, 1280), xl=(48, 16, 1600)),
         "layers_heads_swapped": unrefused((16, 24, 1024), (20, 36, 1280), (25, 48, 1600)),
         "width_forgotten": handing(lambda L, H, d: ((), {"n_layer": L, "n_head": H})),
+        "width_forgotten_unrefused": unrefused((24, 16, 768), (36, 20, 768), (48, 25, 768)),
         "given_by_position": handing(lambda L, H, d: ((L, H, d), {})),
         "dropout_in_constructors": handing(
             lambda L, H, d: ((), {"n_layer": L, "n_head": H, "d_model": d, "dropout": 0.1})
         ),
-        "heads forgotten, and refused": handing(lambda L, H, d: ((), {"n_layer": L, "d_model": d})),
-        "sizes in the order of the book": handing(lambda L, H, d: ((L, d, H), {})),
+        "heads_refused": handing(lambda L, H, d: ((), {"n_layer": L, "d_model": d})),
+        "layers and heads swapped, and refused": handing(
+            lambda L, H, d: ((), {"n_layer": H, "n_head": L, "d_model": d})
+        ),
+        "only small is written": only_small(),
+        "given_by_position_L_d_H": handing(lambda L, H, d: ((L, d, H), {})),
         "another name of a field": handing(lambda L, H, d: ((), {"n_layers": L, "d_model": d})),
         "width 1536 for large": sized(large=(36, 24, 1536)),
         "refuses what fits": refusing(lambda d, H: d % H == 0),

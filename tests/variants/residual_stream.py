@@ -56,6 +56,10 @@ def add_concatenates(x, sublayer):
     return torch.cat([x, sublayer(x)], dim=-1)
 
 
+def add_concatenates_the_write_first(x, sublayer):
+    return torch.cat([sublayer(x), x], dim=-1)
+
+
 def add_two_updates(x, sublayer):
     for _ in range(2):
         x = x + sublayer(x)
@@ -579,6 +583,40 @@ def norms_with_a_detached_skip(x, sublayers, residual=True):
     return [g.norm().item() for g in torch.autograd.grad(streams[-1].sum(), streams)]
 
 
+def norm_or_zero(of, by):
+    """Of the gradient; 0 where it does not reach."""
+    (g,) = torch.autograd.grad(of.sum(), by, retain_graph=True, allow_unused=True)
+    return 0.0 if g is None else g.norm().item()
+
+
+def norms_with_a_detached_read(x, sublayers, residual=True):
+    streams = [x.detach().clone().requires_grad_()]
+    for sublayer in sublayers:
+        write = sublayer(streams[-1].detach())
+        streams.append(streams[-1] + write if residual else write)
+    return [norm_or_zero(streams[-1], s) for s in streams]
+
+
+def norms_detached_before_reading(x, sublayers, residual=True):
+    streams = []
+    for sublayer in sublayers:
+        x = x.detach().requires_grad_()
+        streams.append(x)
+        x = x + sublayer(x) if residual else sublayer(x)
+    return [norm_or_zero(x, s) for s in (*streams, x)]
+
+
+def norms_of_passes_in_the_loop(x, sublayers, residual=True):
+    """One backward() for every stream that is made: .grad adds them up."""
+    streams = [x.detach().clone().requires_grad_()]
+    for sublayer in sublayers:
+        write = sublayer(streams[-1])
+        streams.append(streams[-1] + write if residual else write)
+        streams[-1].retain_grad()
+        streams[-1].sum().backward(retain_graph=True)
+    return [stream.grad.norm().item() for stream in streams]
+
+
 def norms_at_the_start(x, sublayers, residual=True):
     streams = kept_streams(x, sublayers, residual)
     each = [torch.autograd.grad(s.sum(), streams[0], retain_graph=True)[0] for s in streams]
@@ -777,6 +815,24 @@ def cosine_from_loops_of_squares(vectors):
     return max(abs((u @ v / (u.dot(u) * v.dot(v))).item()) for u, v in pairs)
 
 
+def cosine_by_one_length(which):
+    """A loop over i < j that divides by the length of the first row alone, or of the second."""
+
+    def cosine(vectors):
+        pairs = combinations(vectors, 2)
+        return max(abs((u @ v / (u, v)[which].norm()).item()) for u, v in pairs)
+
+    return cosine
+
+
+def cosine_mean_of_table(diagonal):
+    return lambda vectors: cosine_matrix(vectors).fill_diagonal_(diagonal).mean().item()
+
+
+def cosine_less_the_mean_row(vectors):
+    return cosine_by_loops(vectors - vectors.mean(dim=0))
+
+
 def cosine_mean_of_worst(vectors):
     return cosine_matrix(vectors).fill_diagonal_(0).amax(-1).mean().item()
 
@@ -870,6 +926,7 @@ WRONG = {
         "overwritten_first": add_overwritten_first,
         "write_twice": add_write_twice,
         "concatenated": add_concatenates,
+        "concatenated_write_first": add_concatenates_the_write_first,
         "two_updates": add_two_updates,
         "norm_before": add_norm_before,
         "norm_after": add_norm_after,
@@ -943,6 +1000,9 @@ WRONG = {
         "mean_over_positions": reduced(lambda g: g.norm(dim=-1).mean()),
         "no_else": norms_without_else,
         "skip_cut": norms_with_a_detached_skip,
+        "write_detached": norms_with_a_detached_read,
+        "cut_before_reading": norms_detached_before_reading,
+        "accumulated_but_first": norms_of_passes_in_the_loop,
         "at_the_start": norms_at_the_start,
         "piled_up": norms_piled_up,
         "of_the_norm": reduced(torch.norm, torch.norm),
@@ -969,6 +1029,11 @@ WRONG = {
         "one number a row": cosine_of_each,
         "the place of it": cosine_with_a_place,
         "squared_length": cosine_from_loops_of_squares,
+        "first_length": cosine_by_one_length(0),
+        "second_length": cosine_by_one_length(1),
+        "mean_with_diagonal": cosine_mean_of_table(1),
+        "mean_with_zeros": cosine_mean_of_table(0),
+        "mean_row_subtracted": cosine_less_the_mean_row,
         "mean of the worst": cosine_mean_of_worst,
         "in place": cosine_in_place,
         "a tensor": cosine_as_tensor,

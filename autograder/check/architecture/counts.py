@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from autograder.check.architecture.count_mistakes import TOTAL, mistakes_of
 from autograder.check.component import Component
+from autograder.check.findings import failure
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.properties import python_numbers
@@ -37,23 +38,36 @@ def count_call(inputs):
     return Call(args=(inputs["config"], inputs["only"]), probe="architecture:counts")
 
 
+TIED = (True, False)
+
+
+def _both(c, inputs):
+    """The main configuration, tied and not tied: a part that is 0 tells nothing of the total."""
+    return [c.call(i) for i in _tied_and_not(inputs)]
+
+
+def _tied_and_not(inputs):
+    return [inputs | {"config": inputs["config"] | {"tie_weights": tied}} for tied in TIED]
+
+
 def _sum_verdict(c, inputs, answers):
-    value = answers[0].value
-    parts = sum(v for k, v in value.items() if k != "total")
-    if parts == value["total"]:
-        return None
-    return Trouble(
-        "The total is not the sum of the parts.",
-        f"For {_config_of(inputs)} the parts add up to {number(parts)}, the total is "
-        f"{number(value['total'])}.",
-        TOTAL,
-    )
+    for given, answer in zip(_tied_and_not(inputs), answers):
+        if answer.failure:
+            return failure(answer, f"on {_config_of(given)}")
+        parts = sum(v for k, v in answer.value.items() if k != "total")
+        if parts != answer.value["total"]:
+            return Trouble(
+                f'The parts add up to {number(parts)}, "total" is {number(answer.value["total"])}.',
+                f"For {_config_of(given)}.",
+                TOTAL,
+            )
+    return None
 
 
 def _config_of(inputs):
-    """The expression that makes the configuration."""
-    values = tuple(inputs["config"].values())
-    return f"GPT2Config({'' if inputs['config'] == oracle.FIELDS else str(values)[1:-1]})"
+    """The expression that makes the configuration: by name, what is not the default."""
+    named = {k: v for k, v in inputs["config"].items() if v != oracle.FIELDS[k]}
+    return f"GPT2Config({', '.join(f'{k}={v!r}' for k, v in named.items())})"
 
 
 def _of(inputs, counts):
@@ -92,7 +106,7 @@ COUNT_PARAMETERS = Component(
     call=count_call,
     read=_read,
     properties=(
-        Property("the total is the sum", lambda c, i: [c.call(i)], _sum_verdict, weight=0.5),
+        Property("the total is the sum", _both, _sum_verdict, weight=0.5),
         replace(INTS, verdict=_whole),
     ),
     mistakes=mistakes_of(_counted),

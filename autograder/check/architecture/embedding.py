@@ -53,11 +53,11 @@ def embed_fixtures(rng):
     ]
 
 
-# The same token twice, at two places.
+# Tens come from E and ones from P; a token comes twice, and no id is the number of its place.
 EXAMPLE = {
-    "ids": np.array([[1, 1]]),
-    "E": np.float32([[1, 2], [3, 4]]),
-    "P": np.float32([[10, 20], [30, 40], [50, 60]]),
+    "ids": np.array([[2, 0, 3], [1, 2, 1]]),
+    "E": np.float32([[10, 20], [30, 40], [50, 60], [70, 80]]),
+    "P": np.arange(12, dtype=np.float32).reshape(6, 2),
 }
 TABLES = (
     "Which table is read at what? E has a row for each id, P one for each place: E[ids], P[:T]."
@@ -88,7 +88,17 @@ def embedding_fixtures(rng):
         init = (len(E), len(P), E.shape[1])
         return {"init": init, "state": {"E": E, "P": P}, "ids": inputs["ids"]}
 
-    return [Fixture(f.name, in_module(f.inputs), f.weight) for f in embed_fixtures(rng)]
+    return [
+        Fixture("E[i] = 10 * i, P[t] = t, ids = [[2, 0, 3], [1, 2, 1]]", in_module(_plain()), 0.0),
+        *(Fixture(f.name, in_module(f.inputs), f.weight) for f in embed_fixtures(rng)),
+    ]
+
+
+def _plain():
+    """The example's ids, and tables that a few words can tell."""
+    E, P = np.zeros((4, 5), np.float32), np.zeros((6, 5), np.float32)
+    E[:], P[:] = 10 * np.arange(4)[:, None], np.arange(6)[:, None]
+    return EXAMPLE | {"E": E, "P": P}
 
 
 def _embedding(init, state, ids, **switches):

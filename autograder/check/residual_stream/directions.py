@@ -25,9 +25,11 @@ def crowded(rng, n, d):
 
 
 def opposed(rng, d):
-    """Two vectors with a negative cosine, which 0 on the diagonal would beat."""
+    """Two vectors with a negative cosine, which 0 on the diagonal would beat; the first is longer
+    (in the worst pair of the example, the second)."""
     u, v = normal(rng, 2, d)
     v = v - u / 2
+    u = u * np.float32(1.5 * np.linalg.norm(v) / np.linalg.norm(u))
     return np.stack([u, -v if u @ v > 0 else v])
 
 
@@ -52,6 +54,9 @@ def _parallel(c, inputs):
     return {"vectors": vectors}
 
 
+# The lengths are 5, 3, 5 and 7; the worst pair is rows 1 and 3, and its cosine -13/21.
+EXAMPLE = {"vectors": np.float32([[-3, 0, 4], [2, 1, 2], [4, -3, 0], [-2, 3, -6]])}
+
 MAX_COSINE = Component(
     "max_cosine",
     cosine_fixtures,
@@ -73,9 +78,8 @@ MAX_COSINE = Component(
         unchanged,
     ),
     mistakes=MISTAKES,
-    example={"vectors": np.float32([[1, 0], [3, 4], [0, -2]])},
+    example=EXAMPLE,
     shortcuts=frozenset({"cosine_similarity", "CosineSimilarity", "corrcoef"}),
-    outputs="the largest cosine",
     raises={
         "must match the size": "A length for each row, as a column: vectors.norm(dim=-1, keepdim=True).",
         "cannot be multiplied": "All dot products of rows at once: unit @ unit.T.",

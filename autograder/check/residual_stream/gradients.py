@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from autograder.check.component import Component
 from autograder.check.findings import failure
@@ -18,12 +21,26 @@ from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle
 
 
+@dataclass(frozen=True)
+class OfAList(Component):
+    """Its numbers are shown together, as one list."""
+
+    def difference(self, got: Any, want: Any) -> Trouble | None:
+        return super().difference(np.asarray(got, np.float64), np.asarray(want, np.float64))
+
+
+def _steep(inputs):
+    """Larger weights: some entries of the gradient are negative even where the residual adds 1."""
+    state = {k: 3 * v if k.endswith("W") else v for k, v in inputs["state"].items()}
+    return inputs | {"state": state}
+
+
 def gradient_fixtures(rng):
     B, T, d, L = sizes(rng)
     x = partial(normal, rng, B, T, d)
     layers = ["tanh"] * L
     return [
-        Fixture("one sub-layer", stack(rng, x(), "tanh"), weight=1.0),
+        Fixture("two sub-layers", _steep(stack(rng, x(), "tanh", "tanh")), weight=1.0),
         Fixture("without the residual", stack(rng, x(), *layers) | {"residual": False}),
         Fixture("with the residual", stack(rng, x(), *layers), weight=3.0),
     ]
@@ -66,7 +83,7 @@ def _leaves_verdict(c, inputs, answers):
     )
 
 
-GRADIENT_NORMS = Component(
+GRADIENT_NORMS = OfAList(
     "gradient_norms",
     gradient_fixtures,
     oracle.gradient_norms,

@@ -41,7 +41,149 @@ def _mistake(name, says, look, why, **changes):
     return Mistake(name, altered(oracle.residual_add, **changes), says, look, why)
 
 
-SUM = "Return the sum: x + sublayer(x)."
+ZERO = "Add what the sub-layer returns, and nothing else: where that is 0, x comes back as it was."
+
+MISTAKES = (
+    _mistake(
+        "replaced",
+        "The write replaces the stream: sublayer(x) is returned alone. It should be added to x.",
+        "In the return: sublayer(x) -> x + sublayer(x).",
+        "Where each layer halves the gradient, 40 of them leave 1e-12 of it. The addition keeps a "
+        "way past every sub-layer on which nothing shrinks.",
+        keep=0.0,
+    ),
+    _mistake(
+        "ignored",
+        "The stream comes back as it was: the write is not in the result. x + write should come "
+        "back.",
+        "x + sublayer(x) makes a new tensor and leaves x as it is: return the new one, not x.",
+        "A model of such layers is its embedding: nothing that the blocks compute arrives, and "
+        "none of their weights gets a gradient.",
+        factor=0.0,
+    ),
+    _mistake(
+        "subtracted",
+        "The write is subtracted, x - sublayer(x); it should be added.",
+        "The sign before sublayer(x), in the return: minus -> plus.",
+        "A model that you train yourself learns writes of the opposite sign and is as good. With "
+        "GPT-2's weights each correction goes the wrong way.",
+        factor=-1.0,
+    ),
+    _mistake(
+        "difference",
+        "It returns the write minus the stream, sublayer(x) - x; it should return their sum.",
+        "The sign before x, in the return: minus -> plus.",
+        "Each sub-layer turns the sign of all that was there before: after an odd number of them "
+        "the embedding itself stands in the stream with a minus.",
+        keep=-1.0,
+    ),
+    _mistake(
+        "averaged",
+        "It returns the mean of stream and write, (x + sublayer(x)) / 2; it should be their sum.",
+        "Leave out the division by 2, or .mean(0) -> .sum(0).",
+        "Halved by each of GPT-2 small's 24 sub-layers, the embedding would reach the end with "
+        "the weight 6e-8. In a sum its weight stays 1.",
+        keep=0.5,
+        factor=0.5,
+    ),
+    _mistake(
+        "stream_twice",
+        "The stream is added twice: the result is 2 * x + sublayer(x). It should be "
+        "x + sublayer(x).",
+        "One x too many: the result of x + sublayer(x) holds x already, so add no x to it.",
+        "Doubled by each of GPT-2 small's 24 sub-layers, the embedding would reach the end 17 "
+        "million times as large, and no write could be seen beside it.",
+        keep=2.0,
+    ),
+    _mistake(
+        "write_twice",
+        "The write is added twice: the result is x + 2 * sublayer(x). It should be "
+        "x + sublayer(x).",
+        "One write too many: no factor 2, and no second line that adds the same write.",
+        "A write is a correction of the size that is needed. At twice the size it overshoots, "
+        "with GPT-2's weights in each of 24 sub-layers.",
+        factor=2.0,
+    ),
+    _mistake(
+        "multiplied",
+        "Stream and write are multiplied, x * sublayer(x); they should be added.",
+        "The operator between the two: * -> +.",
+        "A sub-layer that writes zero should change nothing; here it erases the stream. And each "
+        "layer multiplies the gradient by what it wrote.",
+        join=operator.mul,
+    ),
+    _mistake(
+        "concatenated",
+        "Stream and write are joined side by side (torch.cat, x first, width 2 * d); they should "
+        "be added.",
+        "torch.cat([x, sublayer(x)], dim=-1) -> the sum of the two, with +.",
+        "Twice as wide after each sub-layer, 768 features would be 13 billion after the 24 of "
+        "GPT-2 small. A sum needs no more room.",
+        join=_side_by_side,
+    ),
+    _mistake(
+        "concatenated_write_first",
+        "Write and stream are joined side by side (torch.cat, the write first, width 2 * d); they "
+        "should be added.",
+        "torch.cat([sublayer(x), x], dim=-1) -> the sum of the two, with +.",
+        "Twice as wide after each sub-layer, 768 features would be 13 billion after the 24 of "
+        "GPT-2 small. A sum needs no more room.",
+        join=lambda x, write: _side_by_side(write, x),
+    ),
+    _mistake(
+        "applied_twice",
+        "The sub-layer reads its own result: x + sublayer(sublayer(x)). It should read x, and be "
+        "called once.",
+        "One call around x is enough: sublayer(sublayer(x)) -> sublayer(x), also over two lines.",
+        "A sub-layer learns to read streams. In its own write the token's vector and all earlier "
+        "writes are missing.",
+        reads=lambda x, f: f(x),
+    ),
+    _mistake(
+        "overwritten_first",
+        "The result is w + sublayer(w), where w = sublayer(x) stands in place of the stream. It "
+        "should be x + sublayer(x), with the x that was given.",
+        "Is there a line x = sublayer(x)? After it the old x is lost. Give the write another "
+        "name: x = sublayer(x) -> write = sublayer(x).",
+        "With its name the stream is lost: the token's own vector, and all that was written "
+        "before.",
+        before=lambda i: {"x": _write(i)},
+    ),
+    _mistake(
+        "two_updates",
+        "The update x = x + sublayer(x) is made twice, the second time with the new x. It should "
+        "be made once.",
+        "After x = x + sublayer(x) all is done: return x, with no second call and no loop.",
+        "Every sub-layer takes two turns with the same weights: GPT-2 small would make 48 "
+        "additions where it has learnt to make 24.",
+        before=lambda i: {"x": i["x"] + _write(i)},
+    ),
+    _mistake(
+        "norm_before",
+        "The sub-layer reads layer_norm(x); it should read x itself. The x that is added is right.",
+        "In the call: sublayer(layer_norm(x)) -> sublayer(x).",
+        "In chapter 5 each sub-layer brings a norm of its own along. One that is built in here "
+        "hides the length of the stream from all of them.",
+        reads=lambda x, f: oracle.layer_norm(x),
+    ),
+    _mistake(
+        "norm_after",
+        "It returns layer_norm(x + sublayer(x)); it should return the sum without a layer norm.",
+        "Leave out the layer norm around the sum, in the return.",
+        "That is the block of 2017. It rescales the stream after every addition, so that no way "
+        "is left on which a gradient passes unchanged.",
+        after=lambda x: oracle.layer_norm(x),
+    ),
+    _mistake(
+        "norm_in_stream",
+        "Both x are replaced by layer_norm(x): the one that is added and the one that the "
+        "sub-layer reads. Both should be x as it was given.",
+        "Leave out the line x = layer_norm(x) before the sum.",
+        "Each sub-layer would start by rescaling all that was written before it. How long the stream "
+        "has become is lost, and so is the way on which gradients pass unchanged.",
+        before=lambda i: {"x": oracle.layer_norm(i["x"])},
+    ),
+)
 
 RESIDUAL_ADD = Component(
     "residual_add",
@@ -49,133 +191,11 @@ RESIDUAL_ADD = Component(
     oracle.residual_add,
     call=call_with("residual_add"),
     properties=(
-        property_of(silent, "a sub-layer that writes zero changes nothing", SUM, weight=0.5),
+        property_of(silent, "a sub-layer that writes zero changes nothing", ZERO, weight=0.5),
         once,
         *batch_dims("x"),
         *COMMON,
     ),
-    mistakes=(
-        _mistake(
-            "replaced",
-            "The sub-layer's result replaces the stream; it should be added to it.",
-            SUM,
-            "Where each layer halves the gradient, 40 of them leave 1e-12 of it. The addition keeps a "
-            "way past every sub-layer on which nothing shrinks.",
-            keep=0.0,
-        ),
-        _mistake(
-            "ignored",
-            "The stream comes back as it was: what the sub-layer writes is lost.",
-            "x + sublayer(x) makes a new tensor, and that has to be returned.",
-            "A model of such layers is its embedding: nothing that the blocks compute arrives, and "
-            "none of their weights gets a gradient.",
-            factor=0.0,
-        ),
-        _mistake(
-            "subtracted",
-            "What the sub-layer writes is subtracted instead of added.",
-            SUM,
-            "A model that you train yourself learns writes of the opposite sign and is as good. With "
-            "GPT-2's weights each correction goes the wrong way.",
-            factor=-1.0,
-        ),
-        _mistake(
-            "difference",
-            "It returns the write minus the stream; it should return their sum.",
-            SUM,
-            "Each sub-layer turns the sign of all that was there before: after an odd number of them "
-            "the embedding itself stands in the stream with a minus.",
-            keep=-1.0,
-        ),
-        _mistake(
-            "averaged",
-            "Stream and write are averaged; in the sum both keep their full weight.",
-            SUM,
-            "Halved by each of GPT-2 small's 24 sub-layers, the embedding would reach the end with "
-            "the weight 6e-8. In a sum its weight stays 1.",
-            keep=0.5,
-            factor=0.5,
-        ),
-        _mistake(
-            "stream_twice",
-            "The stream is counted twice.",
-            "Add the stream to what the sub-layer returns, once: x + sublayer(x).",
-            "Doubled by each of GPT-2 small's 24 sub-layers, the embedding would reach the end 17 "
-            "million times as large, and no write could be seen beside it.",
-            keep=2.0,
-        ),
-        _mistake(
-            "write_twice",
-            "The write is counted twice.",
-            SUM,
-            "A write is a correction of the size that is needed. At twice the size it overshoots, "
-            "with GPT-2's weights in each of 24 sub-layers.",
-            factor=2.0,
-        ),
-        _mistake(
-            "multiplied",
-            "Stream and write are multiplied instead of added.",
-            SUM,
-            "A sub-layer that writes zero should change nothing; here it erases the stream. And each "
-            "layer multiplies the gradient by what it wrote.",
-            join=operator.mul,
-        ),
-        _mistake(
-            "concatenated",
-            "Stream and write stand side by side (width 2d) instead of being added.",
-            SUM,
-            "Twice as wide after each sub-layer, 768 features would be 13 billion after the 24 of "
-            "GPT-2 small. A sum needs no more room.",
-            join=_side_by_side,
-        ),
-        _mistake(
-            "applied_twice",
-            "The sub-layer is applied to its own result before the stream is added.",
-            "It reads the stream, once: write = sublayer(x), and then x + write.",
-            "A sub-layer learns to read streams. In its own write the token's vector and all earlier "
-            "writes are missing.",
-            reads=lambda x, f: f(x),
-        ),
-        _mistake(
-            "overwritten_first",
-            "The name x is given to the sub-layer's result, and then used as if it were the stream.",
-            "Give the write a name of its own: write = sublayer(x), and then x + write.",
-            "With its name the stream is lost: the token's own vector, and all that was written "
-            "before.",
-            before=lambda i: {"x": _write(i)},
-        ),
-        _mistake(
-            "two_updates",
-            "The update is made twice: the sub-layer reads the new stream too, and adds once more.",
-            "One call and one addition: return x + sublayer(x).",
-            "Every sub-layer takes two turns with the same weights: GPT-2 small would make 48 "
-            "additions where it has learnt to make 24.",
-            before=lambda i: {"x": i["x"] + _write(i)},
-        ),
-        _mistake(
-            "norm_before",
-            "The sub-layer is given a normalised stream; it should read the stream as it is.",
-            "sublayer(x), with x as it was given.",
-            "In chapter 5 each sub-layer brings a norm of its own along. One that is built in here "
-            "hides the length of the stream from all of them.",
-            reads=lambda x, f: oracle.layer_norm(x),
-        ),
-        _mistake(
-            "norm_after",
-            "The sum goes through a layer norm; it should be returned as it is.",
-            SUM,
-            "That is the block of 2017. It rescales the stream after every addition, so that no way "
-            "is left on which a gradient passes unchanged.",
-            after=lambda x: oracle.layer_norm(x),
-        ),
-        _mistake(
-            "norm_in_stream",
-            "The stream itself is normalised before sub-layer and sum: x = norm(x) and then x + f(x).",
-            "No norm here: x + sublayer(x), both times the x that was given.",
-            "Each sub-layer would start by rescaling all that was written before it. How long the stream "
-            "has become is lost, and so is the way on which gradients pass unchanged.",
-            before=lambda i: {"x": oracle.layer_norm(i["x"])},
-        ),
-    ),
+    mistakes=MISTAKES,
     raises={"unsupported operand": "The sub-layer is a function or module: call it, sublayer(x)."},
 )
