@@ -115,6 +115,7 @@ def standardise(
     *,
     axis=-1,
     var_axis="same",
+    pool_axis="same",
     centre=True,
     about="mean",
     correction=0,
@@ -123,18 +124,21 @@ def standardise(
 ):
     """(x - mean) / sqrt(var + eps) over the axis (None: over all).
 
-    var_axis    another axis for the variance than for the mean
+    var_axis    another axis for the variance, and for the mean in it, than for the mean
+    pool_axis   another axis for the mean of the squares than for the mean in them
     centre      subtract the mean from x
     about       measure the size of x - "mean", or of x - "zero", that is of x itself
     correction  1 for the unbiased variance, None for the sum of squares
-    divide      by the "root"; with eps "outside" of it; by the "variance"; by a root of the root
-                ("root twice"); multiply by the root instead ("multiply"); or do "nothing" at all
+    divide      by the "root"; with eps "outside" of it; by the "variance"; by a root of the root,
+                with eps between the two ("root twice") or under both ("fourth root"); multiply by
+                the root instead ("multiply"); or do "nothing" at all
     squared     the "entries", before their mean is taken, or the "mean" itself
     """
     xp = array_namespace(x)
     mean = xp.mean(x, axis=axis, keepdims=True)
     axis = axis if var_axis == "same" else var_axis
     part = x - xp.mean(x, axis=axis, keepdims=True) if about == "mean" else x
+    axis = axis if pool_axis == "same" else pool_axis
     if squared == "entries":
         var = xp.mean(part**2, axis=axis, keepdims=True)
     else:
@@ -147,6 +151,7 @@ def standardise(
         "outside": lambda: var**0.5 + eps,
         "variance": lambda: var + eps,
         "root twice": lambda: (var**0.5 + eps) ** 0.5,
+        "fourth root": lambda: (var + eps) ** 0.25,
         "multiply": lambda: (var + eps) ** -0.5,
         "nothing": lambda: 1.0,
     }[divide]()

@@ -31,7 +31,7 @@ def fixtures(rng):
     ]
 
 
-EXAMPLE = {"x": np.float32([-2.7, -1, 0, 1, 2.7])}
+EXAMPLE = {"x": np.float32([-2.7, -1, 0, 0.5, 1, 2.7])}
 SHORTCUTS = frozenset({"gelu", "GELU"})
 LOOK = {
     "0, and far from it": "It must be 0 at 0, about 60 at 60 and 0 at -60. torch.exp overflows "
@@ -51,24 +51,24 @@ def others(line):
         Mistake(
             "relu",
             oracle.relu,
-            "It is ReLU: exactly 0 for every negative input. GELU lets a little of a small one through.",
-            line,
+            "It is ReLU, which is 0 for every negative x; it should be GELU, which is -0.159 at -1.",
+            f"max(x, 0) -> {line}",
             "Where ReLU is flat no gradient comes back: a unit that is negative on all of the data "
             "never learns again.",
         ),
         Mistake(
             "silu",
             oracle.silu,
-            "It is SiLU, x sigmoid(x), not GELU. SiLU comes later, in SwiGLU.",
-            line,
+            "It is SiLU, x * sigmoid(x), which comes later, in SwiGLU; it should be GELU.",
+            f"x * sigmoid(x) -> {line}",
             "SiLU bends more gently: at -2 it is -0.24, where GELU is -0.05. Weights that were "
             "trained with one of them do not fit the other.",
         ),
         Mistake(
             "sigmoid_form",
             altered(oracle.silu, slope=1.702),
-            "It is x sigmoid(1.702 x): a coarser approximation of GELU.",
-            line,
+            "It is x * sigmoid(1.702 * x), a coarser approximation of GELU; another form is asked for.",
+            f"x * sigmoid(1.702 * x) -> {line}",
             "It is off by as much as 0.02, forty times more than the tanh form. Some models use it; "
             "GPT-2 does not.",
         ),

@@ -35,9 +35,9 @@ def feed_forward_fixtures(rng):
     signs = np.where(np.arange(d_ff) % 2, 1, -1)
     apart = (signs * (2.7 + 0.1 * rng.standard_normal(d_ff))).astype(np.float32)
     return [
-        Fixture("x = 0, hidden values near ±2.7", network(0 * x, b_up=apart), weight=1.0),
         Fixture("all biases zero", network(x, bias=0.0), weight=1.0),
         Fixture("d_ff = 4 d by default", network(x, 4 * d, (d,)), weight=1.0),
+        Fixture("x = 0, hidden values near ±2.7", network(0 * x, b_up=apart), weight=1.0),
         Fixture("the whole network", network(x), weight=3.0),
     ]
 
@@ -48,6 +48,17 @@ def _feed_forward(init, state, x, **switches):
 
 def mistake(name, says, look, why, **switches):
     return Mistake(name, altered(_feed_forward, **switches), says, look, why)
+
+
+def bend(name, uses, wrong, why, activation):
+    """Another function where gelu_tanh belongs."""
+    return mistake(
+        name,
+        f"Between the two products it uses {uses}; it should use gelu_tanh.",
+        f"{wrong} -> gelu_tanh(x @ self.W_up + self.b_up)",
+        why,
+        activation=activation,
+    )
 
 
 def _without(*names):
@@ -82,63 +93,64 @@ FEED_FORWARD = Component(
     mistakes=(
         mistake(
             "exact_gelu",
-            "It uses the exact GELU; GPT-2 uses the tanh form.",
-            "gelu_tanh, not gelu; in PyTorch, F.gelu(x, approximate='tanh').",
+            "It uses the exact GELU, with erf; it should use gelu_tanh, the form of GPT-2.",
+            "gelu(...) -> gelu_tanh(...), the function of this notebook. PyTorch has it as "
+            "torch.nn.functional.gelu(..., approximate='tanh').",
             "The two differ by 4.7e-4 at most. That is no harm to a model that you train yourself, "
             "but GPT-2's weights then give logits that differ from the published ones.",
             activation=oracle.gelu,
         ),
-        mistake(
+        bend(
             "relu",
-            "It uses ReLU instead of GELU.",
-            LINE,
+            "ReLU",
+            "relu(...)",
             "A small model trains as well with it. GPT-2's weights were trained with GELU, and with "
             "ReLU each hidden unit is off by as much as 0.17.",
-            activation=oracle.relu,
+            oracle.relu,
         ),
-        mistake(
+        bend(
             "silu",
-            "It uses SiLU, x sigmoid(x), instead of GELU.",
-            LINE,
+            "SiLU, z * sigmoid(z) with z = x @ W_up + b_up",
+            "silu(...)",
             "SiLU is off from GELU by as much as 0.19 in each hidden unit, so that GPT-2's weights "
             "do not fit.",
-            activation=oracle.silu,
+            oracle.silu,
         ),
-        mistake(
+        bend(
             "sigmoid_form",
-            "It uses x sigmoid(1.702 x) instead of the tanh form of GELU.",
-            LINE,
+            "z * sigmoid(1.702 * z) with z = x @ W_up + b_up",
+            "z * sigmoid(1.702 * z)",
             "This approximation is off by as much as 0.02 in each hidden unit, forty times more than "
             "the tanh form is.",
-            activation=partial(oracle.silu, slope=1.702),
+            partial(oracle.silu, slope=1.702),
         ),
-        mistake(
+        bend(
             "tanh",
-            "It uses tanh where GELU belongs.",
-            f"{LINE}. gelu_tanh is the whole function that you wrote, not tanh alone.",
+            "tanh alone",
+            "torch.tanh(...)",
             "tanh ends at 1: a pattern that fits ten times as well would hardly be answered louder.",
-            activation=oracle.tanh,
+            oracle.tanh,
         ),
-        mistake(
+        bend(
             "sigmoid",
-            "It uses a sigmoid where GELU belongs.",
-            LINE,
+            "a sigmoid",
+            "torch.sigmoid(...)",
             "A sigmoid is 0.5 at 0, so that every unit writes half of its value even when nothing "
             "fits.",
-            activation=oracle.sigmoid,
+            oracle.sigmoid,
         ),
         mistake(
             "no_activation",
-            "There is no nonlinearity between the two products: together they are one linear map.",
-            LINE,
+            "It has no GELU: (x @ W_up + b_up) @ W_down for gelu_tanh(x @ W_up + b_up) @ W_down.",
+            "(x @ self.W_up + self.b_up) -> gelu_tanh(x @ self.W_up + self.b_up)",
             "In GPT-2 the two matrices of a block hold 4.7 million numbers. Without GELU a single "
             "one of 768 x 768, 0.6 million, would do the same.",
             activation=oracle.as_is,
         ),
         mistake(
             "activation_last",
-            "GELU comes after the second product instead of between the two.",
-            LINE,
+            "GELU comes last, after W_down and b_down; it should come before them, after W_up and b_up.",
+            "Move gelu_tanh from the whole result to x @ self.W_up + self.b_up.",
             "GELU is never below -0.17, so the network could hardly write a negative number to the "
             "stream; and what stands before it is one linear map.",
             activation=oracle.as_is,
@@ -146,63 +158,66 @@ FEED_FORWARD = Component(
         ),
         mistake(
             "activation_first",
-            "GELU is applied to x, before the first product, instead of between the two products.",
-            LINE,
+            "GELU is on x, before W_up; it should come after W_up and b_up.",
+            "gelu_tanh(x) @ self.W_up + self.b_up -> gelu_tanh(x @ self.W_up + self.b_up)",
             "The hidden layer then adds nothing: two products in a row are one linear map of d x d.",
             activation=oracle.as_is,
             before=_bent_input,
         ),
         mistake(
             "activation_twice",
-            "A second GELU follows the second product.",
-            LINE,
+            "A second GELU comes last, after W_down and b_down; there should be one only, after W_up "
+            "and b_up.",
+            "In the return: gelu_tanh(... @ self.W_down + self.b_down) -> ... @ self.W_down + "
+            "self.b_down",
             "GELU is never below -0.17, so the network could hardly write a negative number to the "
             "stream.",
             last=oracle.gelu_tanh,
         ),
         mistake(
             "activation_on_x_too",
-            "GELU is applied to x as well, before the first product.",
-            LINE,
+            "A second GELU is on x, before W_up; there should be one only, after W_up and b_up.",
+            "gelu_tanh(x) @ self.W_up -> x @ self.W_up",
             "Most of what is negative in x is gone before any unit has compared it with its pattern.",
             before=_bent_input,
         ),
         mistake(
             "no_b_up",
-            "It does not add b_up.",
-            LINE,
+            "It does not add b_up: gelu_tanh(x @ W_up) for gelu_tanh(x @ W_up + b_up).",
+            "x @ self.W_up -> x @ self.W_up + self.b_up",
             "b_up sets from where on a unit answers. Without it every unit has its bend at 0, and "
             "GPT-2's weights, trained with it, give other numbers.",
             before=_without("b_up"),
         ),
         mistake(
             "no_b_down",
-            "It does not add b_down.",
-            LINE,
+            "It does not add b_down: ... @ W_down for ... @ W_down + b_down.",
+            "... @ self.W_down -> ... @ self.W_down + self.b_down",
             "It starts at 0, so an untrained model does not show it. GPT-2's trained b_down is not "
             "0, and its weights would give other logits.",
             before=_without("b_down"),
         ),
         mistake(
             "no_bias",
-            "It adds neither bias.",
-            LINE,
+            "It adds neither b_up nor b_down; it should add both.",
+            "x @ self.W_up -> x @ self.W_up + self.b_up, and + self.b_down at the end",
             "Both start at 0, so an untrained model does not show it. GPT-2's trained biases are not "
             "0, and its weights would give other logits.",
             before=_without("b_up", "b_down"),
         ),
         mistake(
             "bias_after_activation",
-            "It adds b_up after GELU instead of before it.",
-            LINE,
+            "It adds b_up after GELU, gelu_tanh(x @ W_up) + b_up; it should be gelu_tanh(x @ W_up + "
+            "b_up).",
+            "gelu_tanh(x @ self.W_up) + self.b_up -> gelu_tanh(x @ self.W_up + self.b_up)",
             "After GELU, b_up would only be a constant that W_down maps to one more constant, as "
             "b_down is already: no unit could move its bend.",
             b_up_after=True,
         ),
         mistake(
             "adds_x",
-            "It adds x to the result.",
-            "Return what is to be added; adding it is the business of the block.",
+            "It adds x to the result; it should return the network's output alone.",
+            "In the return: x + ... -> ... alone. The block adds x, not the network.",
             "The block adds x once more, so that every block would double the stream: after twelve "
             "of them the input would count 2^12 = 4096 times.",
             after=_plus_x,

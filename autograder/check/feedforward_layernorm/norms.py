@@ -5,7 +5,7 @@ At d = 768 and variance 1, the wrong variance and a misplaced eps change the fou
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from autograder.check.draw import choice, normal
 from autograder.check.properties import causal
 
 EPS = 1e-5
-ROWS = "Measure along the last axis only: x.mean(dim=-1, keepdim=True)."
+FLAT = "rows of equal entries"
+TINY = "rows of entries near 0.001"
+ROWS = "rows of small and large entries"
+STARTS = {"gamma": 1, "beta": 0}
 BROADCAST = "keepdim=True keeps the axis, so that the number of each row broadcasts over the row."
 RAISES = {
     "missing:": "The parameters are named gamma and beta, each an nn.Parameter of this module. "
@@ -26,6 +29,11 @@ RAISES = {
     "converted to": "math.sqrt takes one number; torch.sqrt takes a tensor, entry by entry.",
     "must be Tensor, not": "torch.sqrt takes a tensor; for a plain number it is math.sqrt.",
 }
+
+
+def fresh(*names):
+    """What to call a norm that has just been made."""
+    return f"fresh: {', '.join(f'{name} = {STARTS[name]}' for name in names)}"
 
 
 def fixtures(*names):
@@ -45,33 +53,30 @@ def fixtures(*names):
         flat = normal(rng, B, T, 8)
         flat[:, 0], flat[:, 2] = 0.0, 1.5  # eight halves: their mean is exact
         return [
-            Fixture("with constant rows", norm(flat), weight=1.0),
-            Fixture("rows of deviation 0.001", norm(normal(rng, B, T, d, std=1e-3))),
+            Fixture(FLAT, norm(flat), weight=1.0),
+            Fixture(TINY, norm(normal(rng, B, T, d, std=1e-3))),
             Fixture("eps = 0.1", norm(normal(rng, B, T, d, std=0.5), 0.1), weight=1.0),
-            Fixture("as it is made", norm(x, made=True), weight=1.0),
-            Fixture("rows of every size", norm(x), weight=3.0),
+            Fixture(fresh(*names), norm(x, made=True), weight=1.0),
+            Fixture(ROWS, norm(x), weight=3.0),
         ]
 
     return make
 
 
-def _rowwise():
+def rowwise(look):
     """The leak test, and where to look for a leak in a norm."""
     leak = causal()
 
     def verdict(c, inputs, answers):
         trouble = leak.verdict(c, inputs, answers)
-        return trouble and replace(trouble, look=f"Each row is normalised by itself. {ROWS}")
+        return trouble and replace(trouble, look=f"Each row is normalised by itself. {look}")
 
     return replace(leak, verdict=verdict)
 
 
-ROWWISE = _rowwise()
-
-
-def example(*rows):
-    """A new norm, and a batch of one."""
-    return {"init": (len(rows[0]),), "state": None, "x": np.float32([rows])}
+def example(*sentences):
+    """A new norm, and two sentences of two rows: what goes over batch, positions or all differs."""
+    return {"init": (len(sentences[0][0]),), "state": None, "x": np.float32(sentences)}
 
 
 def parameters(state, x):
@@ -88,151 +93,218 @@ def default_eps(value):
     return lambda init: init[1] if len(init) > 1 else value
 
 
-def shared(norm, line, flat):
-    """Mistakes that both norms know.
+@dataclass(frozen=True)
+class Words:
+    """How the messages on mistakes of both norms name what one of them computes."""
 
-    line  what stands under the root, and the root
-    flat  a row where that is 0
-    """
+    size: str  # what stands under the root, beside eps
+    above: str  # what is divided
+    code: str  # the same, as code
+    result: str  # without the division
+    flat: str  # a row where the size is 0
+    taken: str  # what is taken along an axis
+    along: str  # how that is written
+    one_root: str  # a look: in place of two roots
+
+
+def shared(norm, words):
+    """Mistakes that both norms know."""
 
     def mistake(name, says, look, why, **switches):
         return Mistake(name, altered(norm, **switches), says, look, why)
 
+    def default(name, value, why):
+        return mistake(
+            name,
+            f"The default of eps is {value}; it should be 1e-5.",
+            f"In __init__: eps={value} -> eps=1e-5",
+            why,
+            eps=default_eps(float(value)),
+        )
+
+    def over(name, where, dim, why, axis):
+        return mistake(
+            name,
+            f"It takes {words.taken} {where}; it should be along the features alone, dim=-1.",
+            f"{dim} -> dim=-1{words.along}",
+            why,
+            axis=axis,
+        )
+
+    root = f"sqrt({words.size} + eps)"
     return (
         mistake(
             "eps_outside",
-            "It adds eps to the root, and not under it.",
-            f"Divide by {line}.",
+            f"It adds eps outside the root, sqrt({words.size}) + eps; it should be under it, {root}.",
+            "torch.sqrt(...) + self.eps -> torch.sqrt(... + self.eps)",
             "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
             "root outweighs them. So it comes out 0.99 in size.",
             divide="outside",
         ),
         mistake(
             "no_eps",
-            f"There is no eps: {flat} is divided by 0.",
-            f"Divide by {line}.",
+            f"It has no eps under the root: it is sqrt({words.size}), which is 0 in {words.flat}, so "
+            f"that 0 / 0 comes out; it should be {root}.",
+            "torch.sqrt(...) -> torch.sqrt(... + self.eps)",
             "0 / 0 is NaN. One such row is enough: through attention the NaN spreads to the other "
             "positions, and through the loss to every parameter.",
             eps=lambda init: 0.0,
         ),
         mistake(
             "eps_too_weak",
-            f"As it stands, eps hardly counts: {flat} is saved from 0 / 0, and all others come out as "
-            "if it were 0.",
-            f"Divide by {line}. A minimum of the root, or a tiny number added to it, does not do "
-            "the same.",
+            f"It has no eps under the root, as in {root}: its eps only prevents 0 / 0, and every other "
+            "row comes out as with eps = 0.",
+            "A clamp of the root, or a tiny number added to it -> torch.sqrt(... + self.eps)",
             "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
             "root outweighs them. So it comes out 1 in size.",
             eps=lambda init: 1e-24,
         ),
-        mistake(
+        default(
             "eps_1e_3",
-            "The default of eps is 1e-3; it should be 1e-5.",
-            "def __init__(self, d_model, eps=1e-5)",
+            "1e-3",
             "That is the default in Keras. Rows of deviation 0.001 then come out 9.5 times smaller "
             "than they should.",
-            eps=default_eps(1e-3),
         ),
-        mistake(
+        default(
             "eps_1e_6",
-            "The default of eps is 1e-6; it should be 1e-5.",
-            "def __init__(self, d_model, eps=1e-5)",
+            "1e-6",
             "That is the default in Flax. Rows of deviation 0.001 then come out 2.3 times as "
             "large as they should.",
-            eps=default_eps(1e-6),
         ),
-        mistake(
+        default(
             "eps_1e_8",
-            "The default of eps is 1e-8; it should be 1e-5.",
-            "def __init__(self, d_model, eps=1e-5)",
+            "1e-8",
             "That is Adam's eps. Rows of deviation 0.001 then come out 3.3 times as large as "
             "they should.",
-            eps=default_eps(1e-8),
         ),
-        mistake(
+        default(
             "eps_1e_12",
-            "The default of eps is 1e-12; it should be 1e-5.",
-            "def __init__(self, d_model, eps=1e-5)",
+            "1e-12",
             "That is BERT's eps. Rows of deviation 0.001 then come out 3.3 times as large as "
             "they should.",
-            eps=default_eps(1e-12),
         ),
         mistake(
             "eps_fixed",
-            "It uses eps = 1e-5, whatever the constructor was given.",
-            "Keep it in __init__ (self.eps = eps), and use self.eps in forward.",
+            "It uses eps = 1e-5 whatever eps the constructor is given; it should use the given one.",
+            "In __init__: self.eps = 1e-5 -> self.eps = eps; in forward: 1e-5 -> self.eps",
             "A model that was trained with another eps, such as BERT with 1e-12 or the first Llama "
             "with 1e-6, could not use this class.",
             eps=lambda init: EPS,
         ),
         mistake(
             "no_root",
-            "It divides by what stands under the root: the root is missing.",
-            f"Divide by {line}.",
+            f"It divides by {words.size} + eps; it should divide by the root of that, {root}.",
+            "/ (... + self.eps) -> / torch.sqrt(... + self.eps)",
             "A row that is ten times larger should come out the same. So it comes out ten times "
             "smaller.",
             divide="variance",
         ),
         mistake(
             "root_twice",
-            "It takes the root twice: what stands under the second root is a root already.",
-            f"Divide by {line}. x.std() and x.norm() hold a root already.",
+            f"It takes the root twice, sqrt(sqrt({words.size}) + eps); it should be {root}.",
+            words.one_root,
             "A row that is a hundred times larger should come out the same. So it comes out ten "
             "times larger, and the stream's growth reaches every sub-layer.",
             divide="root twice",
         ),
         mistake(
+            "root_of_root",
+            f"It takes the root of the root, sqrt({root}); it should take one root, {root}.",
+            "torch.sqrt(torch.sqrt(... + self.eps)) -> torch.sqrt(... + self.eps)",
+            "A row that is a hundred times larger should come out the same. So it comes out ten "
+            "times larger, and the stream's growth reaches every sub-layer.",
+            divide="fourth root",
+        ),
+        mistake(
             "multiplied",
-            "It multiplies by the root instead of dividing by it.",
-            f"Divide by {line}. torch.rsqrt is 1 / sqrt: multiply by that one.",
+            f"It multiplies {words.above} by {root}; it should divide by it.",
+            "* torch.sqrt(...) -> / torch.sqrt(...), or / torch.rsqrt(...) -> * torch.rsqrt(...)",
             "Rows that are large get larger still: one of size 3 comes out with size 9 instead of "
             "1.",
             divide="multiply",
         ),
         mistake(
             "not_divided",
-            "It does not divide by the size of the row.",
-            f"Divide by {line}.",
+            f"The division by {root} is missing: it returns {words.result}.",
+            f"{words.code} -> {words.code} / torch.sqrt(... + self.eps)",
             "The sub-layer reads numbers as large as the stream has grown, which is what the norm is "
             "there to prevent.",
             divide="nothing",
         ),
-        mistake(
+        over(
             "over_positions",
-            "It measures along the positions (dim=-2), so that every token changes every other.",
-            ROWS,
+            "along the positions, dim=-2",
+            "dim=-2 (or 1)",
             "The later tokens leak. A small model with such a LayerNorm reached a validation loss of "
             "2.07, where 2.36 was right, and 3.02 once it saw the past only, as in generation.",
-            axis=-2,
+            -2,
         ),
-        mistake(
+        over(
             "over_both",
-            "It measures over positions and features together.",
-            ROWS,
+            "over positions and features together, dim=(-2, -1)",
+            "dim=(-2, -1)",
             "The later tokens leak: how large they are changes what every earlier position reads.",
-            axis=(-2, -1),
+            (-2, -1),
         ),
-        mistake(
+        over(
             "over_batch",
-            "It measures along the batch (dim=0), as a batch normalisation does.",
-            ROWS,
+            "along the batch, dim=0",
+            "dim=0",
             "What comes out for a sentence depends on the others in its batch, and is something else "
             "when it comes alone, as in generation.",
-            axis=0,
+            0,
         ),
-        mistake(
+        over(
             "over_batch_and_positions",
-            "It measures each feature over batch and positions, as a batch normalisation does.",
-            ROWS,
+            "over batch and positions together, dim=(0, 1)",
+            "dim=(0, 1)",
             "The later tokens leak, and so do the other sentences of the batch.",
-            axis=(0, 1),
+            (0, 1),
         ),
-        mistake(
+        over(
             "over_all",
-            "It measures over the whole tensor: one mean or one size for all rows.",
-            ROWS,
+            "over the whole tensor, as without dim",
+            "No dim",
             "Each row depends on all others, on later tokens and on other sentences; and a quiet row "
             "beside a loud one stays quiet.",
-            axis=None,
+            None,
+        ),
+    )
+
+
+def lengths(norm, summed, what, factor):
+    """Divisions by the length of `what`, rather than by the root of the mean of its squares.
+
+    summed  the name of the first
+    """
+    why = f"The result is too small by sqrt(d): {factor}."
+    squares = f"({what})**2" if " " in what else f"{what}**2"
+    right = f"the root of the mean of {squares}"
+
+    def mistake(name, says, look, **switches):
+        return Mistake(name, altered(norm, correction=None, **switches), says, look, why)
+
+    return (
+        mistake(
+            summed,
+            f"{squares} is summed over the row; it should be averaged: sqrt(mean + eps), not sqrt(sum + "
+            "eps).",
+            "(...).sum(-1, keepdim=True) -> (...).mean(-1, keepdim=True), of the squares",
+        ),
+        mistake(
+            "norm_plus_eps",
+            f"It divides by the length of {what}, plus eps; it should divide by {right}, with eps under "
+            "the root.",
+            "The length, .norm(dim=-1, keepdim=True) + self.eps -> torch.sqrt((... ** 2).mean(-1, keepdim=True) + "
+            "self.eps)",
+            divide="outside",
+        ),
+        mistake(
+            "norm_without_eps",
+            f"It divides by the length of {what} without eps, as normalize does; it should divide by "
+            f"{right}, with eps under the root.",
+            "torch.nn.functional.normalize, or / the length -> / torch.sqrt((... ** 2).mean(-1, keepdim=True) + "
+            "self.eps)",
+            eps=lambda init: 1e-24,
         ),
     )

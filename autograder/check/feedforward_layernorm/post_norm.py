@@ -29,8 +29,10 @@ POST_NORM_BLOCK = block(
     mistakes=(
         mistake(
             "pre_norm",
-            "It is the pre-norm block: only the copies that the sub-layers read are normalised.",
-            BOTH,
+            "It is the pre-norm block, x + attn(ln_1(x)) and x + ffn(ln_2(x)); it should be "
+            "ln_1(x + attn(x)) and ln_2(x + ffn(x)).",
+            "Move each norm from what is read to the sum: x + attn(ln_1(x)) -> ln_1(x + "
+            "attn(x)), and so in the second line.",
             "The pictures below the exercise compare the two kinds. With the same block twice there "
             "would be one curve, and nothing to compare.",
             normed_1="read",
@@ -38,8 +40,9 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "norm_of_the_write",
-            "LayerNorm is applied to the write alone; it belongs on the sum.",
-            BOTH,
+            "In both lines the norm is on the write alone, x + ln_1(attn(x)); it should be on "
+            "the sum, ln_1(x + attn(x)).",
+            "x + ln_1(attn(x)) -> ln_1(x + attn(x)), and x + ln_2(ffn(x)) -> ln_2(x + ffn(x))",
             "The stream itself is never normalised and grows with depth. What leaves a post-norm "
             "block has the same size after every block.",
             normed_1="write",
@@ -47,16 +50,19 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "reads_the_norm",
-            "Each LayerNorm is used twice: on what the sub-layer reads, and on the sum.",
-            BOTH,
+            "Each norm is on what is read too: ln_1(x + attn(ln_1(x))), and so with ln_2 and "
+            "ffn; it should be ln_1(x + attn(x)).",
+            "attn(ln_1(x)) -> attn(x), and ffn(ln_2(x)) -> ffn(x), inside the sums",
             "One norm is to serve two purposes at once, with one gamma and one beta for both.",
             normed_1="read and sum",
             normed_2="read and sum",
         ),
         mistake(
             "stream_normalised",
-            "LayerNorm comes before the sub-layer, and the write is added to the normalised stream.",
-            BOTH,
+            "Each line adds to the normalised x, ln_1(x) + attn(ln_1(x)), and so with ln_2 and "
+            "ffn; it should be ln_1(x + attn(x)).",
+            "x = ln_1(x), then x + attn(x) -> ln_1(x + attn(x)) in one line; the same with ln_2 "
+            "and ffn",
             "What leaves the block is not normalised, and the next to read it is attention or the "
             "unembedding.",
             normed_1="stream",
@@ -64,37 +70,43 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "second_sum_from_x",
-            "The second sum starts from the x that the block was given.",
-            f"{BOTH}: the second line adds to the x that the first has changed.",
+            "The second line adds ffn's write to the block's input x; it should add it to the "
+            "output of ln_1, which ffn reads.",
+            "ln_2(input x + ffn(...)) -> ln_2(h + ffn(...)), where h is ln_1(x + attn(x))",
             "What attention writes reaches this block's feedforward network and nothing beyond: "
             "later blocks never read it.",
             base_2="x",
         ),
         mistake(
             "sum_before_norm",
-            "The second sum starts from x + attn(x), before ln_1.",
-            f"{BOTH}: the second line adds to the x that ln_1 has made.",
+            "The second line adds ffn's write to x + attn(x); it should add it to ln_1(x + "
+            "attn(x)), which ffn reads.",
+            "ln_2(s + ffn(...)) -> ln_2(ln_1(s) + ffn(...)), where s is x + attn(x)",
             "One road then leads past ln_1, and the block is neither post-norm nor pre-norm.",
             base_2="sum",
         ),
         mistake(
             "parallel",
-            "The feedforward network reads the x that the block was given, not what ln_1 has made.",
-            f"{BOTH}: the second line reads the x that the first has changed.",
+            "The feedforward network reads the block's input x; it should read the output of "
+            "ln_1.",
+            "ffn(x) with the input x -> with the x of the first line, x = ln_1(x + attn(x))",
             "Within a block the network cannot work on what attention has just fetched.",
             reads_2="x",
         ),
         mistake(
             "reads_the_write",
-            "The feedforward network reads the write of attention alone, not what ln_1 has made.",
-            f"{SECOND}, where x is what ln_1 has made of the sum.",
+            "The feedforward network reads attention's write alone; it should read the output "
+            "of ln_1, of x plus that write.",
+            "ffn(a) -> ffn(ln_1(x + a)), where a is attn(x)",
             "Of the stream itself the network sees only what attention happens to have fetched.",
             reads_2="write",
         ),
         mistake(
             "attention_lost",
-            "Attention and ln_1 are not used: the second line starts from the old x.",
-            f"{BOTH}: both lines change the same x.",
+            "Attention and ln_1 are not used: the second line, ln_2(x + ffn(x)), is of the "
+            "block's input x; it should be of ln_1(x + attn(x)).",
+            "Assign the first line to x (x = ln_1(...)), and use that x twice in the second "
+            "line.",
             "Without attention no position knows of any other: the model predicts the next token "
             "from the last one alone.",
             parts=("nothing", "ffn"),
@@ -102,8 +114,9 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "feed_forward_lost",
-            "The feedforward network and ln_2 are not in the result: it is that of the first line.",
-            f"{BOTH}, and only then return x.",
+            "It returns ln_1(x + attn(x)): ffn and ln_2 are not in the result; ln_2(x + ffn(x)) "
+            "should follow.",
+            "Assign the second line to x (x = ln_2(...)), or return it; then return that x.",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "nothing"),
@@ -111,16 +124,27 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "attention_twice",
-            "Attention is used in both lines: the feedforward network never is.",
-            f"{SECOND} is the second line.",
+            "The second line is ln_2(x + attn(x)); it should be ln_2(x + ffn(x)).",
+            "attn -> ffn in the second line",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "attn"),
         ),
         mistake(
+            "first_line_twice",
+            "The second line repeats the first, ln_1(x + attn(x)); it should be ln_2(x + "
+            "ffn(x)).",
+            "attn -> ffn and ln_1 -> ln_2 in the second line",
+            "Two thirds of the weights of a block are in its feedforward network. They would get no "
+            "gradient and stay as they were drawn.",
+            parts=("attn", "attn"),
+            norms=("ln_1", "ln_1"),
+        ),
+        mistake(
             "no_residual",
-            "There is no residual: each sub-layer's output replaces the stream.",
-            BOTH,
+            "x + is missing inside both norms: ln_1(attn(x)), then ln_2(ffn(x)); it should be "
+            "ln_1(x + attn(x)), then ln_2(x + ffn(x)).",
+            "ln_1(attn(x)) -> ln_1(x + attn(x)), and ln_2(ffn(x)) -> ln_2(x + ffn(x))",
             "Nothing that a sub-layer does not pass on survives it, and all of the gradient must "
             "pass through every sub-layer.",
             base_1="nothing",
@@ -128,51 +152,56 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "no_residual_at_attention",
-            "The output of attention replaces the stream instead of being added to it.",
-            FIRST,
+            "ln_1 gets attn(x) alone: x + is missing inside it; it should be ln_1(x + attn(x)).",
+            "attn(x) -> x + attn(x), inside ln_1",
             "A position forgets its own token, unless attention happens to bring it back.",
             base_1="nothing",
         ),
         mistake(
             "no_residual_at_feed_forward",
-            "The output of the feedforward network replaces the stream instead of being added to it.",
-            SECOND,
+            "ln_2 gets ffn(x) alone: x + is missing inside it; it should be ln_2(x + ffn(x)).",
+            "ffn(x) -> x + ffn(x), inside ln_2",
             "What attention has fetched is lost, unless the network passes it on.",
             base_2="nothing",
         ),
         mistake(
             "n_head_ignored",
-            "Attention has one head, whatever n_head is.",
-            "self.attn = MultiHeadAttention(d_model, n_head, dropout)",
+            "Attention has one head; it should have n_head heads.",
+            "In __init__: the second argument of MultiHeadAttention(d_model, n_head, dropout) "
+            "is n_head, not 1.",
             "The parameters are the same, so no shape shows it. A position can then look for one "
             "thing at a time, and GPT-2's weights, made for 12 heads, do not fit.",
             before=one_head,
         ),
         mistake(
             "one_norm",
-            "ln_1 is used twice, and ln_2 never.",
-            SECOND,
+            "ln_1 is in both lines: the second is ln_1(x + ffn(x)); it should be ln_2(x + "
+            "ffn(x)).",
+            "ln_1 -> ln_2 in the second line",
             TWO_NORMS,
             norms=("ln_1", "ln_1"),
         ),
         mistake(
             "only_ln_2",
-            "ln_2 is used twice, and ln_1 never.",
-            FIRST,
+            "ln_2 is in both lines: the first is ln_2(x + attn(x)); it should be ln_1(x + "
+            "attn(x)).",
+            "ln_2 -> ln_1 in the first line",
             TWO_NORMS,
             norms=("ln_2", "ln_2"),
         ),
         mistake(
             "norms_swapped",
-            "ln_1 and ln_2 have changed places.",
-            BOTH,
+            "ln_1 and ln_2 are swapped: ln_2(x + attn(x)), then ln_1(x + ffn(x)); it should be "
+            "ln_1(x + attn(x)), then ln_2(x + ffn(x)).",
+            "ln_2 -> ln_1 in the line of attn, and ln_1 -> ln_2 in the line of ffn",
             TWO_NORMS,
             norms=("ln_2", "ln_1"),
         ),
         mistake(
             "feed_forward_first",
-            "The feedforward network comes before attention, each with its own norm.",
-            BOTH,
+            "The line of ffn comes first, followed by ln_2, and attn second, followed by ln_1; attn with "
+            "ln_1 should come first.",
+            "Move the line of attn and ln_1 above the line of ffn and ln_2.",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",
             parts=("ffn", "attn"),
@@ -180,47 +209,49 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "sublayers_swapped",
-            "The feedforward network comes before attention, followed by ln_1.",
-            BOTH,
+            "The line of ffn comes first, followed by ln_1, and attn second, followed by ln_2; it should be "
+            "attn with ln_1 first, and ffn with ln_2 second.",
+            "ffn -> attn in the first line, and attn -> ffn in the second",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",
             parts=("ffn", "attn"),
         ),
         mistake(
             "no_norm",
-            "Neither LayerNorm is used.",
-            BOTH,
+            "Neither norm is used: x + attn(x), then x + ffn(x); it should be ln_1(x + "
+            "attn(x)), then ln_2(x + ffn(x)).",
+            "x + attn(x) -> ln_1(x + attn(x)), and x + ffn(x) -> ln_2(x + ffn(x))",
             "The stream grows with depth, and the sub-layers read it as it is.",
             normed_1="nothing",
             normed_2="nothing",
         ),
         mistake(
             "no_first_norm",
-            "There is no LayerNorm after the first sum.",
-            FIRST,
+            "The first line is x + attn(x); it should be ln_1(x + attn(x)).",
+            "x + attn(x) -> ln_1(x + attn(x)) in the first line",
             "The feedforward network reads a stream of any size.",
             normed_1="nothing",
         ),
         mistake(
             "no_second_norm",
-            "There is no LayerNorm after the second sum.",
-            SECOND,
+            "The second line is x + ffn(x); it should be ln_2(x + ffn(x)).",
+            "x + ffn(x) -> ln_2(x + ffn(x)) in the second line",
             "What leaves the block is not normalised, so that attention in the next block reads a "
             "stream of any size.",
             normed_2="nothing",
         ),
         mistake(
             "pre_norm_at_attention",
-            "The first half is pre-norm: ln_1 is on what attention reads, not on the sum.",
-            f"{FIRST}: ln_1(x + attn(x)), not x + attn(ln_1(x)).",
+            "The first line is x + attn(ln_1(x)); it should be ln_1(x + attn(x)).",
+            "ln_1(x + attn(x)), not x + attn(ln_1(x)), in the first line",
             "The feedforward network then reads a stream of any size: nothing has normalised the "
             "first sum.",
             normed_1="read",
         ),
         mistake(
             "pre_norm_at_feed_forward",
-            "The second half is pre-norm: ln_2 is on what the network reads, not on the sum.",
-            f"{SECOND}: ln_2(x + ffn(x)), not x + ffn(ln_2(x)).",
+            "The second line is x + ffn(ln_2(x)); it should be ln_2(x + ffn(x)).",
+            "ln_2(x + ffn(x)), not x + ffn(ln_2(x)), in the second line",
             "What leaves the block is not normalised: its size depends on what the network writes.",
             normed_2="read",
         ),

@@ -29,8 +29,10 @@ PRE_NORM_BLOCK = block(
     mistakes=(
         mistake(
             "post_norm",
-            "It is the post-norm block: the stream itself is normalised after each addition.",
-            BOTH,
+            "It is the post-norm block, ln_1(x + attn(x)) and ln_2(x + ffn(x)); it should be x "
+            "+ attn(ln_1(x)) and x + ffn(ln_2(x)).",
+            "Move each norm from the sum to what is read: ln_1(x + attn(x)) -> x + "
+            "attn(ln_1(x)), and so in the second line.",
             "Every norm then stands on the stream, and no gradient comes down unscaled: deep stacks "
             "need a careful warm-up. GPT-2's weights do not fit.",
             normed_1="sum",
@@ -38,8 +40,10 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "stream_normalised",
-            "The stream is replaced by its normalised copy before the write of a sub-layer is added.",
-            f"{BOTH}. x = ln(x) loses the stream.",
+            "Each line adds to the normalised x, ln_1(x) + attn(ln_1(x)), and so with ln_2 and "
+            "ffn; it should add to x itself, x + attn(ln_1(x)).",
+            "x = ln_1(x), then x + attn(x) -> x + attn(ln_1(x)) in one line; the same with ln_2 "
+            "and ffn",
             "The stream has the same size in every layer, and the loss of a small model looks as it "
             "should. GPT-2's weights do not fit.",
             normed_1="stream",
@@ -47,71 +51,90 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "stream_normalised_at_attention",
-            "The stream is replaced by ln_1(x) before the write of attention is added.",
-            f"{FIRST}. x = self.ln_1(x) loses the stream.",
+            "The first line is ln_1(x) + attn(ln_1(x)); it should be x + attn(ln_1(x)).",
+            "x = ln_1(x), then x + attn(x) -> x + attn(ln_1(x)), before the second line",
             "In every block the size of the stream is forgotten, and with it how much earlier blocks "
             "have written.",
             normed_1="stream",
         ),
         mistake(
             "stream_normalised_at_feed_forward",
-            "The stream is replaced by its ln_2 before the write of the feedforward network is added.",
-            f"{SECOND}. x = self.ln_2(x) loses the stream.",
+            "The second line is ln_2(x) + ffn(ln_2(x)); it should be x + ffn(ln_2(x)).",
+            "x = ln_2(x), then x + ffn(x) -> x + ffn(ln_2(x)), after the first line",
             "In every block the size of the stream is forgotten, and with it how much earlier blocks "
             "have written.",
             normed_2="stream",
         ),
         mistake(
             "parallel",
-            "The feedforward network reads x, and not what attention has made of it.",
-            f"{BOTH}: the second line reads the x that the first has changed.",
+            "The feedforward network reads ln_2 of the block's input x; it should read ln_2 of "
+            "the sum after attention.",
+            "ffn(ln_2(x)) with the input x -> with the x of the first line, x = x + "
+            "attn(ln_1(x))",
             "Some models are built so, and train as well. But within a block the network then cannot "
             "work on what attention has just fetched, and GPT-2's weights do not fit.",
             reads_2="x",
         ),
         mistake(
             "reads_the_write",
-            "The feedforward network reads the write of attention alone, not the stream with it.",
-            f"{SECOND}, where x is the sum after attention.",
+            "The feedforward network reads ln_2 of attention's write alone; it should read ln_2 "
+            "of the sum, x plus that write.",
+            "ffn(ln_2(a)) -> ffn(ln_2(x + a)), where a is attn(ln_1(x))",
             "Of the stream itself the network sees only what attention happens to have fetched.",
             reads_2="write",
         ),
         mistake(
             "second_sum_from_x",
-            "The second sum starts from the x of before: what attention wrote is lost to the stream.",
-            f"{BOTH}: the second line adds to the x that the first has changed.",
+            "The second line adds ffn's write to the block's input x; it should add it to the "
+            "sum after attention, which ffn reads.",
+            "input x + ffn(ln_2(...)) -> sum + ffn(ln_2(...)), where the sum is x + "
+            "attn(ln_1(x))",
             "What attention writes reaches this block's feedforward network and nothing beyond: "
             "later blocks never read it.",
             base_2="x",
         ),
         mistake(
             "attention_lost",
-            "What attention writes is not used at all: the second line starts from the old x.",
-            f"{BOTH}: both lines change the same x.",
+            "Attention's write is not used: the second line, x + ffn(ln_2(x)), is of the "
+            "block's input x; it should be of x + attn(ln_1(x)).",
+            "Assign the first line to x (x = x + attn(...)), and use that x twice in the second "
+            "line.",
             "Without attention no position knows of any other: the model predicts the next token "
             "from the last one alone.",
             parts=("nothing", "ffn"),
         ),
         mistake(
             "feed_forward_lost",
-            "What the feedforward network writes is not in the result.",
-            f"{BOTH}, and only then return x.",
+            "It returns x + attn(ln_1(x)): ffn's write is not in the result; x + ffn(ln_2(x)) "
+            "should follow.",
+            "Assign the second line to x (x = x + ffn(...)), or return it; then return that x.",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "nothing"),
         ),
         mistake(
             "attention_twice",
-            "Attention is used in both lines: the feedforward network never is.",
-            f"{SECOND} is the second line.",
+            "The second line is x + attn(ln_2(x)); it should be x + ffn(ln_2(x)).",
+            "attn -> ffn in the second line",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "attn"),
         ),
         mistake(
+            "first_line_twice",
+            "The second line repeats the first, x + attn(ln_1(x)); it should be x + "
+            "ffn(ln_2(x)).",
+            "attn -> ffn and ln_1 -> ln_2 in the second line",
+            "Two thirds of the weights of a block are in its feedforward network. They would get no "
+            "gradient and stay as they were drawn.",
+            parts=("attn", "attn"),
+            norms=("ln_1", "ln_1"),
+        ),
+        mistake(
             "no_residual",
-            "There is no residual: each sub-layer's output replaces the stream.",
-            BOTH,
+            "x + is missing in both lines: attn(ln_1(x)), then ffn(ln_2(x)); it should be x + "
+            "attn(ln_1(x)), then x + ffn(ln_2(x)).",
+            "x = attn(...) -> x = x + attn(...), and x = ffn(...) -> x = x + ffn(...)",
             "Nothing that a block does not pass on survives it. In a small model the validation loss "
             "stayed at 3.3, where 2.4 was right.",
             base_1="nothing",
@@ -119,52 +142,59 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "no_residual_at_attention",
-            "The output of attention replaces the stream instead of being added to it.",
-            FIRST,
+            "x + is missing in the first line: it is attn(ln_1(x)); it should be x + "
+            "attn(ln_1(x)).",
+            "x = attn(...) -> x = x + attn(...) in the first line",
             "A position forgets its own token, unless attention happens to bring it back.",
             base_1="nothing",
         ),
         mistake(
             "no_residual_at_feed_forward",
-            "The output of the feedforward network replaces the stream instead of being added to it.",
-            SECOND,
+            "x + is missing in the second line: it is ffn(ln_2(x)); it should be x + "
+            "ffn(ln_2(x)).",
+            "x = ffn(...) -> x = x + ffn(...) in the second line",
             "No gradient comes down along the additions: all of it must pass through the network of "
             "every block.",
             base_2="nothing",
         ),
         mistake(
             "n_head_ignored",
-            "Attention has one head, whatever n_head is.",
-            "self.attn = MultiHeadAttention(d_model, n_head, dropout)",
+            "Attention has one head; it should have n_head heads.",
+            "In __init__: the second argument of MultiHeadAttention(d_model, n_head, dropout) "
+            "is n_head, not 1.",
             "The parameters are the same, so no shape shows it. A position can then look for one "
             "thing at a time, and GPT-2's weights, made for 12 heads, do not fit.",
             before=one_head,
         ),
         mistake(
             "one_norm",
-            "ln_1 is used twice, and ln_2 never.",
-            SECOND,
+            "ln_1 is in both lines: the second is x + ffn(ln_1(x)); it should be x + "
+            "ffn(ln_2(x)).",
+            "ln_1 -> ln_2 in the second line",
             TWO_NORMS,
             norms=("ln_1", "ln_1"),
         ),
         mistake(
             "only_ln_2",
-            "ln_2 is used twice, and ln_1 never.",
-            FIRST,
+            "ln_2 is in both lines: the first is x + attn(ln_2(x)); it should be x + "
+            "attn(ln_1(x)).",
+            "ln_2 -> ln_1 in the first line",
             TWO_NORMS,
             norms=("ln_2", "ln_2"),
         ),
         mistake(
             "norms_swapped",
-            "ln_1 and ln_2 have changed places.",
-            BOTH,
+            "ln_1 and ln_2 are swapped: attn(ln_2(x)) and ffn(ln_1(x)); it should be "
+            "attn(ln_1(x)) and ffn(ln_2(x)).",
+            "ln_2 -> ln_1 in the line of attn, and ln_1 -> ln_2 in the line of ffn",
             TWO_NORMS,
             norms=("ln_2", "ln_1"),
         ),
         mistake(
             "feed_forward_first",
-            "The feedforward network comes before attention, each with its own norm.",
-            BOTH,
+            "The line of ffn comes first, reading ln_2(x), and attn second, reading ln_1(x); attn with ln_1 "
+            "should come first.",
+            "Move the line of attn and ln_1 above the line of ffn and ln_2.",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",
             parts=("ffn", "attn"),
@@ -172,16 +202,18 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "sublayers_swapped",
-            "The feedforward network comes before attention, and reads ln_1.",
-            BOTH,
+            "The line of ffn comes first, reading ln_1(x), and attn second, reading ln_2(x); it should be "
+            "attn(ln_1(x)) first and ffn(ln_2(x)) second.",
+            "ffn -> attn in the first line, and attn -> ffn in the second",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",
             parts=("ffn", "attn"),
         ),
         mistake(
             "no_norm",
-            "Neither LayerNorm is used.",
-            BOTH,
+            "Neither norm is used: x + attn(x), then x + ffn(x); it should be x + "
+            "attn(ln_1(x)), then x + ffn(ln_2(x)).",
+            "attn(x) -> attn(ln_1(x)), and ffn(x) -> ffn(ln_2(x))",
             "The stream grows with depth and the sub-layers read it as it is. A small model trained "
             "so ended at a loss of 2.49 instead of 2.36.",
             normed_1="nothing",
@@ -189,24 +221,25 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "attention_unnormalised",
-            "Attention reads x as it is, and not ln_1(x).",
-            FIRST,
+            "The first line is x + attn(x); it should be x + attn(ln_1(x)).",
+            "attn(x) -> attn(ln_1(x)) in the first line",
             "The scores grow with the square of the stream: where it is 10 times as large, they are "
             "100 times as large, and the softmax is nearly a choice of one.",
             normed_1="nothing",
         ),
         mistake(
             "feed_forward_unnormalised",
-            "The feedforward network reads the stream as it is, and not ln_2 of it.",
-            SECOND,
+            "The second line is x + ffn(x); it should be x + ffn(ln_2(x)).",
+            "ffn(x) -> ffn(ln_2(x)) in the second line",
             "The louder the stream has grown, the louder the network answers, and the stream grows "
             "the faster.",
             normed_2="nothing",
         ),
         mistake(
             "norm_of_the_write",
-            "LayerNorm is applied to what a sub-layer writes, not to what it reads.",
-            BOTH,
+            "In both lines the norm is on what is written, x + ln_1(attn(x)); it should be on "
+            "what is read, x + attn(ln_1(x)).",
+            "ln_1(attn(x)) -> attn(ln_1(x)), and ln_2(ffn(x)) -> ffn(ln_2(x))",
             "Every write then has the same size, however much a sub-layer has to say, and the "
             "sub-layers read a stream that grows.",
             normed_1="write",
@@ -214,8 +247,9 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "norm_twice",
-            "Each LayerNorm is used twice: on what the sub-layer reads, and on the sum.",
-            BOTH,
+            "Each norm is on the sum too: ln_1(x + attn(ln_1(x))), and so with ln_2 and ffn; it "
+            "should be x + attn(ln_1(x)).",
+            "Around the sums no norm: ln_1(x + ...) -> x + ..., and ln_2(x + ...) -> x + ...",
             "With a norm on the stream no gradient comes down unscaled, as in post-norm, and GPT-2's "
             "weights do not fit.",
             normed_1="read and sum",
@@ -223,16 +257,17 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "norm_at_the_end",
-            "ln_2 is applied to the result once more.",
-            f"{SECOND} is the last line. The norm at the end of the model is not in the block.",
+            "It returns ln_2(x + ffn(ln_2(x))); it should return x + ffn(ln_2(x)).",
+            "In the return: no ln_2 around the sum. The norm at the end of the model is not in "
+            "the block.",
             "The stream would leave every block with the same size, and what earlier blocks wrote "
             "would be turned down each time.",
             normed_2="read and sum",
         ),
         mistake(
             "post_norm_at_feed_forward",
-            "The second half is post-norm: ln_2 is on the sum, not on what the network reads.",
-            f"{SECOND}: x + ffn(ln_2(x)), not ln_2(x + ffn(x)).",
+            "The second line is ln_2(x + ffn(x)); it should be x + ffn(ln_2(x)).",
+            "x + ffn(ln_2(x)), not ln_2(x + ffn(x)), in the second line",
             "The stream would leave every block with the same size, and the network would read "
             "numbers that are not normalised.",
             normed_2="sum",

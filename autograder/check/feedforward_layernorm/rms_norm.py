@@ -11,6 +11,17 @@ from autograder.oracle import feedforward_layernorm as oracle
 
 ROOT = "torch.sqrt((x * x).mean(-1, keepdim=True) + self.eps)"
 LINE = f"self.gamma * x / {ROOT}"
+ALONG = "(x * x).mean(dim=-1, keepdim=True)"
+WORDS = norms.Words(
+    size="mean(x**2)",
+    above="x",
+    code="self.gamma * x",
+    result="gamma * x",
+    flat="a row of zeros",
+    taken="the mean of x**2",
+    along=f" in {ALONG}",
+    one_root="sqrt(mean(x**2)) is a root already: no second torch.sqrt, and + self.eps under the first",
+)
 
 
 def _rms_norm(init, state, x, *, scale=lambda gamma: gamma, eps=norms.given_eps, **switches):
@@ -27,12 +38,17 @@ RMS_NORM = Component(
     norms.fixtures("gamma"),
     _rms_norm,
     call=module,
-    properties=(norms.ROWWISE, *batch_dims("x"), *COMMON),
+    properties=(
+        norms.rowwise(f"Take the mean square along the last axis only: {ALONG}."),
+        *batch_dims("x"),
+        *COMMON,
+    ),
     mistakes=(
         mistake(
             "layer_norm",
-            "The mean is subtracted: that is LayerNorm. RMSNorm leaves it in.",
-            LINE,
+            "The mean is subtracted from x before the division and under the root: that is LayerNorm; "
+            "RMSNorm subtracts no mean.",
+            "x - x.mean(...) -> x, before the division and under the root",
             "The two agree only on rows of mean 0. Weights that were trained with RMSNorm, such as "
             "Llama's, do not fit.",
             centre=True,
@@ -40,80 +56,86 @@ RMS_NORM = Component(
         ),
         mistake(
             "variance",
-            "It divides by the standard deviation, not by the root of the mean of x².",
-            LINE,
+            "Under the root is the variance, the mean of (x - mean)**2; it should be the mean of x**2.",
+            f"x.var(..., correction=0), or the mean of (x - mean)**2 -> {ALONG}",
             "A row with a large mean and little variation is blown up: 100, 101 and 102 become 122, "
             "124 and 125 instead of about 1.",
             about="mean",
         ),
         mistake(
+            "unbiased_variance",
+            "Under the root is the variance over d - 1, as in x.var(); it should be the mean of x**2.",
+            f"x.var(-1, keepdim=True) -> {ALONG}",
+            "A row with a large mean and little variation is blown up: 100, 101 and 102 become 100, "
+            "101 and 102 instead of about 1.",
+            about="mean",
+            correction=1,
+        ),
+        mistake(
+            "deviation_plus_eps",
+            "It divides by the deviation over d - 1, plus eps, as in x.std() + eps; it should divide by "
+            "the root of the mean of x**2, with eps under the root.",
+            f"x.std(-1, keepdim=True) + self.eps -> {ROOT}",
+            "A row with a large mean and little variation is blown up: 100, 101 and 102 become 100, "
+            "101 and 102 instead of about 1.",
+            about="mean",
+            correction=1,
+            divide="outside",
+        ),
+        mistake(
             "mean_removed_from_x",
-            "The mean is subtracted from x above the line; RMSNorm leaves it in.",
-            LINE,
+            "It divides x - mean by the root; it should divide x. Under the root it is right.",
+            "(x - x.mean(...)) / torch.sqrt(...) -> x / torch.sqrt(...)",
             "A row with a large mean nearly vanishes: 100, 101 and 102 become -0.01, 0 and 0.01 "
             "instead of 0.99, 1 and 1.01.",
             centre=True,
         ),
-        mistake(
-            "norm",
-            "It divides by the length of x: the root of the sum of squares, not of their mean.",
-            LINE,
-            "The result is too small by sqrt(d): every entry by a factor of 64 in Llama, where d is "
-            "4096.",
-            correction=None,
-        ),
-        mistake(
-            "norm_without_eps",
-            "It divides by the length of x, as F.normalize does: the root of the sum of squares, not "
-            "of their mean, and without eps.",
-            LINE,
-            "The result is too small by sqrt(d): every entry by a factor of 64 in Llama, where d is "
-            "4096.",
-            correction=None,
-            eps=lambda init: 1e-24,
+        *norms.lengths(
+            _rms_norm, "norm", "x", "every entry by a factor of 64 in Llama, where d is 4096"
         ),
         mistake(
             "unbiased",
-            "The sum of squares is divided by d - 1 instead of d.",
-            LINE,
+            "The sum of x**2 is divided by d - 1; it should be divided by d.",
+            f"(x * x).sum(...) / (d - 1) -> {ALONG}",
             "At d = 4096 it changes a result by 0.012 %, so that hardly any test shows it; at d = 5 "
             "by 10.6 %.",
             correction=1,
         ),
         mistake(
             "square_of_mean",
-            "It squares the mean of x; what is asked for is the mean of the squares.",
-            f"Divide by {ROOT}: square each entry, then take the mean.",
+            "Under the root is the square of the mean, mean(x)**2; it should be the mean of the squares, "
+            "mean(x**2).",
+            "x.mean(-1, keepdim=True) ** 2 -> (x ** 2).mean(-1, keepdim=True)",
             "Entries of both signs cancel in the mean. A row whose mean is near 0 is divided by "
             "nearly nothing, and blown up.",
             squared="mean",
         ),
-        *norms.shared(_rms_norm, ROOT, "a row of zeros"),
+        *norms.shared(_rms_norm, WORDS),
         mistake(
             "no_gamma",
-            "It does not multiply by gamma.",
-            LINE,
+            "It does not multiply by gamma: x / sqrt(...) for gamma * x / sqrt(...).",
+            "In the return: self.gamma * in front",
             "gamma starts at 1, so an untrained model does not show it. In trained weights it says "
             "how loud each feature is to be.",
             scale=lambda gamma: 1.0,
         ),
         mistake(
             "one_plus_gamma",
-            "It multiplies by 1 + gamma instead of gamma.",
-            f"{LINE}. Some models store gamma - 1; here gamma starts at 1.",
+            "It multiplies by 1 + gamma; it should multiply by gamma.",
+            "(1 + self.gamma) * x -> self.gamma * x. Some models store gamma - 1; here gamma starts at 1.",
             "At first every entry is twice as large as it should be.",
             scale=lambda gamma: 1.0 + gamma,
         ),
     ),
-    example=norms.example((4, 1, 0, -1), (0, 0, 0, 0)),
+    example=norms.example(((5, 1, 0), (0, 0, 0)), ((2, 3, -2), (0, 4, 2))),
     shortcuts=frozenset({"rms_norm", "RMSNorm"}),
     look={
         "a small example": f"gamma is 1 here, so it is x / {ROOT}.",
-        "with constant rows": f"A row of zeros stays 0, and one of 1.5 everywhere comes out as gamma. {LINE}",
-        "rows of deviation 0.001": f"Here eps counts: {ROOT}.",
+        norms.FLAT: f"A row of zeros stays 0, and one of 1.5 everywhere comes out as gamma. {LINE}",
+        norms.TINY: f"Here eps counts: {ROOT}.",
         "eps = 0.1": "Here the constructor is given eps: keep it in self.eps, and use that.",
-        "as it is made": "gamma is 1 at first.",
-        "rows of every size": LINE,
+        norms.fresh("gamma"): "gamma is 1 at first.",
+        norms.ROWS: LINE,
     },
     raises=norms.RAISES,
 )

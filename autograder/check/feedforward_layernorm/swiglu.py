@@ -48,6 +48,17 @@ def mistake(name, says, look, why, **switches):
     return Mistake(name, altered(_swiglu, **switches), says, look, why)
 
 
+def gate(name, wrong, look, why, function):
+    """Another function of z where SiLU belongs."""
+    return mistake(
+        name,
+        f"{wrong}, with z = x @ W_gate; it should be SiLU, z * sigmoid(z).",
+        f"{look} -> z * torch.sigmoid(z), where z is x @ self.W_gate",
+        why,
+        gate=function,
+    )
+
+
 def _open(z):
     """A gate that lets everything pass."""
     return 1.0 + 0 * z
@@ -80,86 +91,86 @@ SWIGLU = Component(
     mistakes=(
         mistake(
             "silu_on_up",
-            "SiLU is on x W_up instead of x W_gate.",
-            LINE,
-            "It is as if W_up and W_gate had changed names. A model that you train yourself is as "
-            "good; with the weights of Llama every number is wrong, and no shape shows it.",
+            "SiLU is on x @ W_up; it should be on x @ W_gate instead.",
+            "silu(x @ self.W_up) * (x @ self.W_gate) -> (x @ self.W_up) * silu(x @ self.W_gate)",
+            "It is as if W_up and W_gate had each other's names. A model that you train yourself is "
+            "as good; with the weights of Llama every number is wrong, and no shape shows it.",
             up=oracle.silu,
             gate=oracle.as_is,
         ),
-        mistake(
+        gate(
             "sigmoid_gate",
-            "The gate is sigmoid(z); SiLU is z sigmoid(z).",
-            LINE,
+            "The gate is sigmoid(z)",
+            "torch.sigmoid(z)",
             "That is the older gate, GLU. It can shut the content off but not make it louder: a "
             "sigmoid ends at 1, and SiLU grows as z.",
-            gate=oracle.sigmoid,
+            oracle.sigmoid,
         ),
-        mistake(
+        gate(
             "gelu_gate",
-            "The gate is the tanh form of GELU instead of SiLU.",
-            LINE,
+            "The gate is the tanh form of GELU of z",
+            "gelu_tanh(z)",
             "That is GeGLU, which other models use. The two gates differ by as much as 0.19, so that "
             "weights trained for one do not fit the other.",
-            gate=oracle.gelu_tanh,
+            oracle.gelu_tanh,
         ),
-        mistake(
+        gate(
             "exact_gelu_gate",
-            "The gate is the exact GELU instead of SiLU.",
-            LINE,
+            "The gate is the exact GELU of z",
+            "gelu(z)",
             "That is GeGLU, which other models use. The two gates differ by as much as 0.19, so that "
             "weights trained for one do not fit the other.",
-            gate=oracle.gelu,
+            oracle.gelu,
         ),
-        mistake(
+        gate(
             "relu_gate",
-            "The gate is ReLU instead of SiLU.",
-            LINE,
+            "The gate is ReLU of z",
+            "relu(z)",
             "That is ReGLU. Where the gate is negative nothing comes through, and no gradient comes "
             "back.",
-            gate=oracle.relu,
+            oracle.relu,
         ),
-        mistake(
+        gate(
             "tanh_gate",
-            "The gate is tanh(z) instead of SiLU.",
-            LINE,
+            "The gate is tanh(z)",
+            "torch.tanh(z)",
             "At -3 the gate would be -1: it turns the sign of the content where it should be almost "
             "shut.",
-            gate=oracle.tanh,
+            oracle.tanh,
         ),
-        mistake(
+        gate(
             "linear_gate",
-            "There is no SiLU on the gate.",
-            LINE,
+            "The gate is z itself",
+            "z without SiLU",
             "The hidden layer is then quadratic in x: -x gives the same as x, and nothing is ever "
             "shut off.",
-            gate=oracle.as_is,
+            oracle.as_is,
         ),
-        mistake(
+        gate(
             "z_twice",
-            "It multiplies SiLU(z) by z once more: z z sigmoid(z).",
-            f"{LINE}. F.silu has the factor z already.",
+            "The gate is z * z * sigmoid(z)",
+            "z * silu(z), or z * z * torch.sigmoid(z)",
             "The hidden layer grows as the cube of x instead of its square.",
-            gate=lambda z: z * oracle.silu(z),
+            lambda z: z * oracle.silu(z),
         ),
-        mistake(
+        gate(
             "sign_of_z",
-            "The sigmoid has the wrong sign: z sigmoid(-z) = z / (1 + e^z).",
-            "SiLU(z) = z * torch.sigmoid(z) = z / (1 + torch.exp(-z))",
+            "The gate is z * sigmoid(-z), which is z / (1 + exp(z))",
+            "z * torch.sigmoid(-z)",
             "The gate is shut where it should be open: at z = 5 it gives 0.03 instead of 4.97.",
-            gate=lambda z: z * oracle.sigmoid(-z),
+            lambda z: z * oracle.sigmoid(-z),
         ),
         mistake(
             "silu_on_both",
-            "SiLU is on both branches.",
-            LINE,
+            "SiLU is on both x @ W_up and x @ W_gate; it should be on x @ W_gate alone.",
+            "silu(x @ self.W_up) -> x @ self.W_up",
             "SiLU is never below -0.28, so that the content could hardly be negative.",
             up=oracle.silu,
         ),
         mistake(
             "silu_of_product",
-            "SiLU is taken of the product of the two branches instead of the gate alone.",
-            LINE,
+            "SiLU is on the product (x @ W_up) * (x @ W_gate); it should be on x @ W_gate alone.",
+            "silu((x @ self.W_up) * (x @ self.W_gate)) -> (x @ self.W_up) * silu(x @ self.W_gate)",
             "The two branches are then alike, and neither is the gate: two large negative numbers "
             "give a large positive product, which passes whole.",
             gate=oracle.as_is,
@@ -167,8 +178,8 @@ SWIGLU = Component(
         ),
         mistake(
             "no_gate",
-            "W_gate is not used: it is SiLU(x W_up) W_down.",
-            LINE,
+            "W_gate is not used: silu(x @ W_up) @ W_down for ((x @ W_up) * silu(x @ W_gate)) @ W_down.",
+            "silu(x @ self.W_up) -> (x @ self.W_up) * silu(x @ self.W_gate)",
             "A third of the parameters gets no gradient and stays as it was drawn. It is a plain "
             "feedforward layer, and a narrower one: 8/3 d wide for 4 d.",
             up=oracle.silu,
@@ -176,39 +187,39 @@ SWIGLU = Component(
         ),
         mistake(
             "no_up",
-            "W_up is not used: it is SiLU(x W_gate) W_down.",
-            LINE,
+            "W_up is not used: silu(x @ W_gate) @ W_down for ((x @ W_up) * silu(x @ W_gate)) @ W_down.",
+            "silu(x @ self.W_gate) -> (x @ self.W_up) * silu(x @ self.W_gate)",
             "A third of the parameters gets no gradient and stays as it was drawn. It is a plain "
             "feedforward layer, and a narrower one: 8/3 d wide for 4 d.",
             up=_open,
         ),
         mistake(
             "gate_twice",
-            "Both branches come from W_gate: W_up is not used.",
-            LINE,
+            "W_up is not used: it is (x @ W_gate) * silu(x @ W_gate), for (x @ W_up) * silu(x @ W_gate).",
+            "(x @ self.W_gate) * silu(...) -> (x @ self.W_up) * silu(...)",
             "A unit can then say only what its gate measures, and a third of the parameters gets no "
             "gradient.",
             before=_in_place_of("W_up", "W_gate"),
         ),
         mistake(
             "up_twice",
-            "Both branches come from W_up: W_gate is not used.",
-            LINE,
+            "W_gate is not used: it is (x @ W_up) * silu(x @ W_up), for (x @ W_up) * silu(x @ W_gate).",
+            "silu(x @ self.W_up) -> silu(x @ self.W_gate), the factor with SiLU",
             "A unit can then say only what its gate measures, and a third of the parameters gets no "
             "gradient.",
             before=_in_place_of("W_gate", "W_up"),
         ),
         mistake(
             "sum",
-            "The two branches are added instead of multiplied.",
-            LINE,
+            "It adds the two branches, x @ W_up + silu(x @ W_gate); it should multiply them, with *.",
+            "(x @ self.W_up) + silu(...) -> (x @ self.W_up) * silu(...)",
             "A sum cannot shut the content off: what x W_up says gets through whatever the gate is.",
             join=lambda up, gate: up + gate,
         ),
         mistake(
             "adds_x",
-            "It adds x to the result.",
-            "Return what is to be added; adding it is the business of the block.",
+            "It adds x to the result; it should return the network's output alone.",
+            "In the return: x + ... -> ... alone. The block adds x, not the network.",
             "The block adds x once more, so that every block would double the stream: after twelve "
             "of them the input would count 2^12 = 4096 times.",
             after=_plus_x,
@@ -216,7 +227,7 @@ SWIGLU = Component(
     ),
     needs=("matched_d_ff",),
     look={
-        "one hidden unit": "A single unit: (x W_up) times SiLU(x W_gate) is one number at each "
+        "one hidden unit": "A single unit: (x @ W_up) * silu(x @ W_gate) is one number at each "
         "position, and it multiplies the row W_down.",
         "the default d_ff": "d_ff is matched_d_ff(d_model) where the caller gives none.",
         "the whole network": LINE,

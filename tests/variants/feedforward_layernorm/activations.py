@@ -138,6 +138,18 @@ def tanh_with_short_pi(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / 3.1) * (x + 0.044715 * x**3)))
 
 
+def gelu_by_a_power_without_parentheses(x):
+    return 0.5 * x * (1 + torch.erf(x / 2 ** 1 / 2))  # fmt: skip
+
+
+def tanh_with_the_cube_outside(x):
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3) ** 3))
+
+
+def tanh_with_one_root_of_2_pi(x):
+    return 0.5 * x * (1 + torch.tanh((x + 0.044715 * x**3) / math.sqrt(2 * math.pi)))
+
+
 RIGHT = {
     "gelu": [
         gelu_by_distribution,
@@ -163,6 +175,7 @@ WRONG = {
     "gelu": {
         "cuts the graph": gelu_detached,
         "changes its input": gelu_in_place,
+        "divided_by_4": gelu_by_a_power_without_parentheses,
         "math.erf": gelu_by_math,
         "torch.sqrt of a number": gelu_with_root_of_a_number,
         "through Python numbers": gelu_through_numbers,
@@ -171,6 +184,8 @@ WRONG = {
         "stuck on the CPU": gelu_on_the_cpu,
     },
     "gelu_tanh": {
+        "sum_cubed": tanh_with_the_cube_outside,
+        "half_the_argument": tanh_with_one_root_of_2_pi,
         "overflows": tanh_overflows,
         "changes its input": tanh_in_place,
         "cuts the graph": tanh_detached,

@@ -282,6 +282,18 @@ def post_norm_in_place(self, x):
     return self.ln_2(x + self.drop(self.ffn(x)))
 
 
+class PreTwiceTheFirstLine(Parts):
+    def forward(self, x):
+        x = x + self.drop(self.attn(self.ln_1(x)))
+        return x + self.drop(self.attn(self.ln_1(x)))
+
+
+class PostTwiceTheFirstLine(Parts):
+    def forward(self, x):
+        x = self.ln_1(x + self.drop(self.attn(x)))
+        return self.ln_1(x + self.drop(self.attn(x)))
+
+
 RIGHT = {
     "PreNormBlock": [
         PreByLedger,
@@ -301,6 +313,8 @@ RIGHT = {
 }
 
 WRONG = {
-    "PreNormBlock": wrong_blocks(pre_norm, pre_norm_in_place),
-    "PostNormBlock": wrong_blocks(post_norm, post_norm_in_place),
+    "PreNormBlock": wrong_blocks(pre_norm, pre_norm_in_place)
+    | {"first_line_twice": PreTwiceTheFirstLine},
+    "PostNormBlock": wrong_blocks(post_norm, post_norm_in_place)
+    | {"first_line_twice": PostTwiceTheFirstLine},
 }

@@ -265,6 +265,14 @@ def width_of_llama_only(d_model, multiple_of=1):
     return 11008
 
 
+def width_to_nearest_then_down(d_model, multiple_of=1):
+    return round(8 * d_model / 3) // multiple_of * multiple_of
+
+
+def width_up_then_down(d_model, multiple_of=1):
+    return math.ceil(8 * d_model / 3) // multiple_of * multiple_of
+
+
 RIGHT = {
     "FeedForward": [
         NetworkByEinsum,
@@ -311,6 +319,8 @@ WRONG = {
         "gate cuts the graph": GatedDetached,
     },
     "matched_d_ff": {
+        "nearest_then_down": width_to_nearest_then_down,
+        "up_then_down": width_up_then_down,
         "a float": width_as_float,
         "a tensor": width_as_tensor,
         "one model's width": width_of_llama_only,

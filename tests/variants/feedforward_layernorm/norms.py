@@ -237,6 +237,33 @@ class RootStartsAtZero(RootByLength):
         nn.init.zeros_(self.gamma)
 
 
+def standardised(by):
+    """A LayerNorm that divides by another size: by(x, x - mean, eps)."""
+
+    class Standardised(Norm):
+        def forward(self, x):
+            z = x - x.mean(-1, keepdim=True)
+            return self.gamma * z / by(x, z, self.eps) + self.beta
+
+    return Standardised
+
+
+class NormOfOneMean(Norm):
+    def forward(self, x):
+        z = x - x.mean()
+        return self.gamma * z / ((z * z).mean(-1, True) + self.eps).sqrt() + self.beta
+
+
+def rooted(by):
+    """An RMSNorm that divides by another size."""
+
+    class Rooted(Root):
+        def forward(self, x):
+            return self.gamma * x / by(x, self.eps)
+
+    return Rooted
+
+
 RIGHT = {
     "LayerNorm": [
         NormByVar,
@@ -260,6 +287,17 @@ RIGHT = {
 
 WRONG = {
     "LayerNorm": {
+        "variance_of_all": standardised(lambda x, z, eps: (x.var(correction=0) + eps).sqrt()),
+        "squares_of_all": standardised(lambda x, z, eps: ((z**2).mean() + eps).sqrt()),
+        "root_of_root": standardised(
+            lambda x, z, eps: ((z**2).mean(-1, keepdim=True) + eps).sqrt().sqrt()
+        ),
+        "norm_plus_eps": standardised(lambda x, z, eps: z.norm(dim=-1, keepdim=True) + eps),
+        "norm_without_eps": standardised(lambda x, z, eps: z.norm(dim=-1, keepdim=True) + 1e-12),
+        "eps_too_weak": standardised(
+            lambda x, z, eps: x.std(-1, correction=0, keepdim=True).clamp(min=eps)
+        ),
+        "mean_of_all_throughout": NormOfOneMean,
         "no keepdim": NormWithoutKeepdim,
         "float32": NormInFloat32,
         "view": NormByView,
@@ -275,6 +313,10 @@ WRONG = {
         "over the batch": NormOfTheBatch,
     },
     "RMSNorm": {
+        "unbiased_variance": rooted(lambda x, eps: (x.var(-1, keepdim=True) + eps).sqrt()),
+        "deviation_plus_eps": rooted(lambda x, eps: x.std(-1, keepdim=True) + eps),
+        "norm_plus_eps": rooted(lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
+        "root_of_root": rooted(lambda x, eps: ((x * x).mean(-1, True) + eps).sqrt().sqrt()),
         "no keepdim": RootWithoutKeepdim,
         "a beta": RootWithBeta,
         "no parameters": RootOfPlainTensors,
