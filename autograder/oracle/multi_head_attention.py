@@ -41,10 +41,13 @@ def merge_heads(x, *, layout="columns"):
     return xp.reshape(x, (*batch, T, H * d_k))
 
 
-def heads(x, p, n_head, *, mask=causal_mask, layout="columns", sliced=False, **switches):
+def heads(
+    x, p, n_head, *, mask=causal_mask, layout="columns", sliced=False, unseen=None, **switches
+):
     """Outputs of all heads, (..., H, T, d_k); p holds W_Q … b_O.
 
-    sliced: each head reads, by mistake, its own d_k columns of x only.
+    sliced  each head reads, by mistake, its own d_k columns of x only
+    unseen  what a position gives that sees nothing; by default NaN, which its softmax is
     """
     xp = array_namespace(x)
 
@@ -56,7 +59,8 @@ def heads(x, p, n_head, *, mask=causal_mask, layout="columns", sliced=False, **s
     m = None if mask is None else mask(x.shape[-2], xp=xp)
     if m is not None and hasattr(m, "to"):
         m = m.to(device(x))
-    return attention(Q, K, V, m, **switches)[0]
+    out = attention(Q, K, V, m, **switches)[0]
+    return out if unseen is None else xp.where(xp.isnan(out), unseen * xp.ones_like(out), out)
 
 
 def _own_blocks(W, n_head):

@@ -230,6 +230,9 @@ INIT_MISTAKES = {
         write=lambda L, name: half(L) if name == "W_O" else 1,
     ),
     "deviation_1": filled(1.0),
+    "deviation_1_for_all": filled(1.0, write=lambda L: 1),
+    "root_of_each": filled(0.02**0.5, write=lambda L: (2 * L) ** -0.25),
+    "squared_0.02": filled(0.02**2),
     "squared": filled(0.02**2, write=lambda L: 1 / (2 * L)),
     "beta_is_1": filled(vector=lambda name: float(name in ("gamma", "beta"))),
     "biases_left": filled(
@@ -306,6 +309,18 @@ def loss_with_epsilon(logits, targets, epsilon=1e-9):
 
 def loss_with_another_epsilon(logits, targets):
     return loss_with_epsilon(logits, targets, 1e-12)
+
+
+def loss_rolled(logits, targets):
+    return loss_by_log_softmax(logits, targets.roll(-1, -1))
+
+
+def loss_over_positions(logits, targets):
+    return -logits.log_softmax(-2).gather(-1, targets[..., None]).mean()
+
+
+def loss_of_softmax_over_positions(logits, targets):
+    return -logits.softmax(-2).gather(-1, targets[..., None]).log().mean()
 
 
 def loss_clamped(logits, targets):
@@ -547,6 +562,23 @@ class RefusesByLists(Model):
         known = all(0 <= i < self.config.vocab_size for row in rows for i in row)
         if not (known and 0 < len(rows[0]) <= self.config.n_positions):
             raise ValueError("not these ids")
+
+
+class LastPositionKept(Model):
+    def forward(self, ids):
+        return super().forward(ids)[:, -1:]
+
+
+class PositionsAlone(Model):
+    """E is not looked up, and so there is no batch."""
+
+    def embedded(self, ids):
+        return self.P[: ids.shape[1]]
+
+
+class LossRollsAgain(Model):
+    def loss(self, ids, targets):
+        return super().loss(ids, targets.roll(-1, -1))
 
 
 class LogitsSqueezed(Model):
@@ -819,6 +851,10 @@ def next_overflows(logits):
     return e / e.sum(-1, keepdim=True)
 
 
+def next_exponential(logits):
+    return logits[..., -1, :].exp()
+
+
 def next_detached(logits):
     return next_by_logsumexp(logits.detach())
 
@@ -914,7 +950,10 @@ WRONG = {
         "epsilon": loss_with_epsilon,
         "every_target": loss_by_every_target,
         "mean_over_vocabulary": loss_mean_of_one_hot,
-        "another epsilon": loss_with_another_epsilon,
+        "epsilon_1e_12": loss_with_another_epsilon,
+        "rolled": loss_rolled,
+        "over_positions": loss_over_positions,
+        "log_of_softmax_over_positions": loss_of_softmax_over_positions,
         "clamped": loss_clamped,
         "an index without its axis": loss_without_an_axis,
         "an axis too many": loss_with_axes_that_spread,
@@ -934,6 +973,9 @@ WRONG = {
         "a plain attribute": PlainPositions,
         "kept entries as they were": DropsWithoutRescaling,
         "drops tokens only": DropsTheTokensOnly,
+        "last_position_kept": LastPositionKept,
+        "tokens_unused_no_batch": PositionsAlone,
+        "loss_rolls_again": LossRollsAgain,
         "tied_by_copy": TiedByCopy,
         "python_list": BlocksInAList,
         "same_block": OneBlock,
@@ -963,5 +1005,6 @@ WRONG = {
         "one batch dimension only": next_batch_only,
         "axis_kept": next_keeps_axis,
         "no_shift": next_overflows,
+        "exponential_alone": next_exponential,
     },
 }

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.check import find
+from autograder.standins import attention
 
 
 def split_by_chunks(x, n_head):
@@ -129,6 +130,21 @@ def merge_in_numpy(x):
 
 def merge_transposed(x):
     return merge_by_flatten(x).transpose(-1, -2)
+
+
+def merge_across(x):
+    """The sizes are read off after the transpose of the wrong axes."""
+    x = x.transpose(-2, -1)
+    *batch, H, T, d_k = x.shape
+    return x.reshape(*batch, T, H * d_k)
+
+
+def merge_flattened(x):
+    return x.flatten(-2)
+
+
+def merge_turned(x):
+    return x.mT.flatten(-2)
 
 
 def split_squeezed(x, n_head):
@@ -293,6 +309,25 @@ class LayerWithAMaskOfFixedSize(LayerBySDPA):
         mask = torch.full((4, 4), -math.inf).triu(1)
         heads = F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)
         return merge_by_cat(heads) @ self.W_O + self.b_O
+
+
+class LayerThatHidesItself(LayerBySDPA):
+    """torch's attention gives 0 where nothing can be seen."""
+
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        mask = x.new_full((x.shape[-2],) * 2, -math.inf).triu(0)
+        return merge_by_cat(attention(Q, K, V, mask)[0]) @ self.W_O + self.b_O
+
+
+class LayerThatIsNaN(LayerBySDPA):
+    """The same mask, and a softmax written out."""
+
+    def forward(self, x):
+        Q, K, V = (split_by_chunks(p, self.n_head) for p in self.project(x))
+        mask = x.new_full((x.shape[-2],) * 2, -math.inf).triu(0)
+        A = (Q @ K.mT / math.sqrt(self.d_k) + mask).softmax(-1)
+        return merge_by_cat(A @ V) @ self.W_O + self.b_O
 
 
 class LayerThatKeepsItsFirstMask(LayerByEinsum):
@@ -645,6 +680,9 @@ WRONG = {
         "four axes only": merge_4d_only,
         "through numpy": merge_in_numpy,
         "transposed": merge_transposed,
+        "d_k_for_T": merge_across,
+        "T_joined": merge_flattened,
+        "T_joined_transposed": merge_turned,
     },
     "MultiHeadAttention": {
         "mask is a plain attribute": LayerWithPlainMask,
@@ -654,6 +692,8 @@ WRONG = {
         "squeezes the heads": LayerSqueezed,
         "squeeze": LayerSqueezedAtTheEnd,
         "mask of the first call": LayerThatKeepsItsFirstMask,
+        "mask_hides_itself": LayerThatIsNaN,
+        "mask_hides_itself_0": LayerThatHidesItself,
         "made of nn.Linear": LayerOfLinears,
         "mask of a fixed size": LayerWithAMaskOfFixedSize,
         "cuts the graph": LayerThatDetaches,

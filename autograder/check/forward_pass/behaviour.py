@@ -17,6 +17,7 @@ from autograder.check.tensors import any_device, any_order, keeps_dtype
 from autograder.check.varied import SQUEEZE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
+from autograder.judge.report import NUMBERS
 from autograder.oracle import architecture
 from autograder.oracle import forward_pass as oracle
 from autograder.probes import Call
@@ -80,12 +81,16 @@ def _with_bad_ids(c, inputs):
 
 def _refused(c, inputs, answers):
     for what, answer in zip(bad_ids(inputs), answers):
-        look = "Call self.check_ids(ids) before anything else."
+        look = "Begin forward with self.check_ids(ids)."
         if answer.failure is None:
-            return Trouble(f"It takes {what}, and should raise ValueError.", look=look)
+            says = f"It takes {what}, and should raise ValueError: begin forward with"
+            return Trouble(f"{says} self.check_ids(ids).", look=look)
         if not answer.failure.is_a("ValueError"):
             said = f"It raises {answer.failure.type}: {answer.failure.message}".rstrip(": ")
-            return Trouble(f"For {what}, it should raise ValueError.", said, look)
+            says = (
+                f"For {what}, it should raise ValueError: begin forward with self.check_ids(ids)."
+            )
+            return Trouble(says, said, look)
     return None
 
 
@@ -128,8 +133,9 @@ def of_the_loss(name, prop, weight=0.5):
             want = c.expected(inputs)
             trouble = form(first.value, want, "the loss")
             trouble = trouble or difference(first.value, want, c.tolerance, "the loss")
-            if trouble:
-                return replace(trouble, look=LOSS_LOOK)
+            if trouble:  # the same number again where the loss is wrong: it is told once
+                what = f"{NUMBERS} the loss, or its form, for a tied model."
+                return Trouble(what, trouble.evidence or trouble.what, LOSS_LOOK)
         return prop.verdict(c, inputs, answers)
 
     return Property(
@@ -146,8 +152,10 @@ def _nothing_left(inputs):
 DROPOUT = dropout(
     at_rate=lambda inputs, rate: inputs | {"init": inputs["init"] | {"dropout": rate}},
     left=_nothing_left,
-    says="In training mode, with dropout close to 1, nothing should reach the stream.",
-    look="Drop from the embedded tokens; the blocks get config.dropout for what they write.",
+    says="In training mode, with dropout close to 1, nothing should reach the stream: "
+    "x = self.drop(x) once after the embedding, and config.dropout handed to the blocks.",
+    look="Drop from the embedded tokens, x = self.drop(x), with self.drop = "
+    "nn.Dropout(config.dropout). The blocks get config.dropout for what they write.",
 )
 
 TINY = 0.01  # its variance is of the size of eps: so LayerNorm lets its size be seen
@@ -164,7 +172,8 @@ FACTOR = rescaled(
     {"entries of the embedded tokens": _one_number},
     at_rate=lambda inputs, rate: inputs | {"init": inputs["init"] | {"dropout": rate}},
     rows="ids",
-    look="Drop from the sum of both embeddings, with nn.Dropout: it divides by 1 - p.",
+    look="Drop from the sum of both embeddings, x = self.drop(x), with nn.Dropout: it divides by "
+    "1 - p.",
 )
 
 one_token = property_of(

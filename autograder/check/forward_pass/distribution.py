@@ -17,16 +17,16 @@ from autograder.check.varied import batch_dims
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
 
-LAST = "The last position: logits[..., -1, :], which leaves the batch alone."
 OVERFLOW = "softmax(…) of chapter 3 or torch.softmax: both subtract the largest logit first."
 TO_DRAW = "A token is drawn from the result: every row must be a distribution over the vocabulary."
 
 
 def fixtures(rng):
     B, T, V = choice(rng, (2, 5, 7), (3, 4, 9), (4, 3, 8))
+    large = np.round(64 * normal(rng, B, T, V)) / 64 + 1000  # such that float32 adds them exactly
     return [
         Fixture("one position", {"logits": normal(rng, B, 1, V, std=1.5)}, weight=1.0),
-        Fixture("logits as large as 1000", {"logits": normal(rng, B, T, V) + 1000}, weight=1.0),
+        Fixture("logits as large as 1000", {"logits": large}, weight=1.0),
         Fixture("a batch", {"logits": normal(rng, B, T, V, std=1.5)}, weight=3.0),
     ]
 
@@ -73,134 +73,158 @@ NEXT_TOKEN_DISTRIBUTION = Component(
         Mistake(
             "first_position",
             _wrong(pick=lambda logits: logits[..., 0, :]),
-            "It reads the first position, which has seen one token; the last has seen all.",
-            LAST,
+            "It takes the first position, logits[..., 0, :]; it should take the last, "
+            "logits[..., -1, :].",
+            "logits[..., 0, :] -> logits[..., -1, :]",
             "However long the text is, it would be continued as if it had only its first token.",
         ),
         Mistake(
             "second_to_last",
             _wrong(pick=lambda logits: logits[..., -2, :]),
-            "It reads the position before the last one.",
-            LAST,
+            "It takes the position before the last, logits[..., -2, :]; it should take the "
+            "last, logits[..., -1, :].",
+            "logits[..., -2, :] -> logits[..., -1, :]",
             "It predicts the last token, which is known already. And a text of one token has no such "
             "position.",
         ),
         Mistake(
             "last_column",
             _wrong(pick=lambda logits: logits[..., -1]),
-            "logits[..., -1] is the logit of the last token of the vocabulary, not the last "
-            "position.",
-            LAST,
+            "It takes logits[..., -1], the last token of the vocabulary at every position; it "
+            "should take logits[..., -1, :], the last position.",
+            "logits[..., -1] -> logits[..., -1, :]",
             "The result has one probability for each position. A position would be drawn and taken "
             "for a token.",
         ),
         Mistake(
             "axis_kept",
             _wrong(pick=lambda logits: logits[..., -1:, :]),
-            "The axis of the positions is still there, with size 1.",
-            "An index takes the axis away, a slice keeps it: logits[..., -1, :].",
+            "The result has an axis too many, of size 1 for the position: (..., 1, V); it "
+            "should be (..., V).",
+            "logits[..., -1:, :] -> logits[..., -1, :]: an index takes the axis away, a slice "
+            "keeps it.",
             "torch.multinomial, which draws the next token, takes no more than two axes: with a "
             "batch in front there are three.",
         ),
         Mistake(
             "all_positions",
             _wrong(pick=_whole),
-            "It returns a distribution for every position; the last one is asked for.",
-            LAST,
+            "It returns the distributions of all positions, (..., T, V); it should return that "
+            "of the last position, (..., V).",
+            "softmax(logits) -> softmax(logits[..., -1, :])",
             "The other rows predict tokens that are known already.",
         ),
         Mistake(
             "last_sequence",
             _wrong(pick=lambda logits: logits[-1]),
-            "logits[-1] is the last sequence of the batch, not the last position.",
-            LAST,
+            "It takes logits[-1], the last sequence of the batch; it should take logits[..., "
+            "-1, :], the last position of each.",
+            "logits[-1] -> logits[..., -1, :]",
             "Without a batch it is right. With one, all texts but the last are lost.",
         ),
         Mistake(
             "no_softmax",
             _wrong(softmax=_whole),
-            "It returns the logits of the last position; the softmax is missing.",
-            "softmax(logits[..., -1, :])",
+            "It returns the logits of the last position; it should return their softmax.",
+            "In the return: logits[..., -1, :] -> softmax(logits[..., -1, :])",
             f"Logits may be negative and sum to anything. {TO_DRAW}",
         ),
         Mistake(
             "no_shift",
             _wrong(shift=False),
-            "The exponential overflows: the largest logit is not subtracted first.",
-            OVERFLOW,
+            "The exponential of a large logit overflows, and inf / inf is NaN; the largest logit "
+            "should be subtracted before exp.",
+            "exp(...) divided by its sum -> softmax(...) of chapter 3, or torch.softmax: both "
+            "subtract the largest logit.",
             "In float32 e^89 is infinite, and inf / inf is NaN: no token can be drawn.",
         ),
         Mistake(
             "not_normalised",
             _wrong(power=0.0),
-            "It takes the exponential, but does not divide by the sum.",
-            "softmax(logits[..., -1, :])",
+            "It is exp(z - max(z)), z the logits of the last position; it should be divided by "
+            "its sum.",
+            "In the return: divide by .sum(-1, keepdim=True), or use softmax.",
             f"The numbers are positive, and sum to anything. {TO_DRAW}",
+        ),
+        Mistake(
+            "exponential_alone",
+            _wrong(softmax=_exp),
+            "It is exp(z), z the logits of the last position; it should be softmax(z): the largest "
+            "logit subtracted before exp, and divided by the sum after it.",
+            "In the return: exp(logits[..., -1, :]) -> softmax(logits[..., -1, :])",
+            f"The numbers are positive, and sum to anything, even to infinity. {TO_DRAW}",
         ),
         Mistake(
             "softmax_over_positions",
             _wrong(pick=_over_positions, softmax=_exp),
-            "The softmax runs over the positions instead of the tokens.",
-            "Take the last position first, then the softmax over what is left.",
+            "The softmax runs along the positions, dim=-2; it should run along the vocabulary, "
+            "dim=-1. The last position is then picked rightly.",
+            "softmax(logits, dim=-2) -> softmax(logits, dim=-1)",
             "Each token's logits would be weighed against its own at earlier positions. "
             "The row does not sum to 1.",
         ),
         Mistake(
             "softmax_over_batch",
             _wrong(dim=0),
-            "The softmax runs over the first axis, the batch, instead of the tokens.",
-            "softmax(logits[..., -1, :], dim=-1): the vocabulary is the last axis.",
+            "The softmax of the last position runs along the first axis, dim=0; it should run "
+            "along the vocabulary, dim=-1.",
+            "softmax(..., dim=0) -> softmax(..., dim=-1)",
             "What one text is continued with would depend on the others, and a text alone would "
             "get the probability 1 for every token.",
         ),
         Mistake(
             "mean_logits",
             _wrong(pick=_mean),
-            "It averages the logits over the positions; only the last one answers the question.",
-            LAST,
+            "The logits are averaged over the positions, then the softmax is taken; it should "
+            "be the softmax of the last position's logits.",
+            "logits.mean(-2) -> logits[..., -1, :]",
             "Earlier rows answer earlier questions: what follows the first token, the first two, "
             "and so on. All of them would have the same say.",
         ),
         Mistake(
             "mean_distribution",
             _wrong(pick=_whole, after=_mean),
-            "It averages the distributions of all positions.",
-            LAST,
+            "The distributions of all positions are averaged; it should be the distribution of "
+            "the last position.",
+            "softmax(logits).mean(-2) -> softmax(logits[..., -1, :])",
             "Earlier rows answer earlier questions: what follows the first token, the first two, "
             "and so on. All of them would have the same say.",
         ),
         Mistake(
             "log_softmax",
             _wrong(after=_log),
-            "It returns log-probabilities; probabilities are asked for.",
-            "softmax, not log_softmax, and no logarithm after it.",
+            "It returns log-probabilities; it should return probabilities.",
+            "log_softmax -> softmax, or take out the log behind it.",
             f"They are all 0 or less. {TO_DRAW}",
         ),
         Mistake(
             "most_likely",
             _wrong(after=_most_likely),
-            "It gives all the probability to the largest logit.",
-            "That is a choice, not the distribution to choose from: softmax(logits[..., -1, :]).",
+            "The token with the largest logit gets 1 and all others 0; it should be the "
+            "softmax of the last position's logits.",
+            "In the return: the one-hot vector of the argmax -> softmax(logits[..., -1, :])",
             "Every continuation would be the greedy one, and temperature and top-k could change "
             "nothing.",
         ),
         Mistake(
             "token_id",
             _wrong(after=lambda p: array_namespace(p).argmax(p, axis=-1)),
-            "It returns the number of the most likely token; a probability for each is asked for.",
-            "Leave the choice to the caller: softmax(logits[..., -1, :]).",
+            "It returns the id of the most likely token; it should return the probabilities of "
+            "all V tokens.",
+            "In the return: take out .argmax(-1).",
             "Sampling needs all probabilities, and how sure the model is would be lost.",
         ),
         Mistake(
             "softmax_twice",
             _wrong(after=lambda p: softmax(p)),
-            "Softmax is applied twice: the result is much too flat.",
-            "softmax(logits[..., -1, :]), once.",
+            "The softmax is taken twice, the second time of probabilities; it should be taken "
+            "once.",
+            "softmax(softmax(...)) -> softmax(...)",
             "A second softmax sees numbers between 0 and 1. With 50,257 tokens even a sure one would "
             "get e / (50,256 + e) = 0.00005.",
         ),
     ),
-    example={"logits": np.float32([[[0, 1, 2], [2, 1, 0], [0, 0, 1]]])},
+    example={"logits": np.float32([[[0, 1, 2, 0], [3, 0, 0, 1], [0, 2, 0, 1]]])},
     outputs="the distribution",
     look={"logits as large as 1000": OVERFLOW},
     raises={

@@ -13,6 +13,7 @@ from autograder.probes import Call
 # V, T_max, T, B, d, H, L: the sizes of tensors are all different but for d_k = 3 or 5, and V is
 # less than T_max: so that a position looked up with an id is a wrong number, and not an IndexError
 SIZES = (7, 9, 5, 2, 12, 4, 2), (8, 11, 6, 3, 10, 2, 2), (9, 10, 7, 2, 15, 5, 2)
+LARGE = 20.0
 
 
 def fixtures(rng):
@@ -29,10 +30,10 @@ def fixtures(rng):
         Fixture("its parameters, tied", {"init": sizes | {"tie_weights": True}}, weight=1.0),
         Fixture("its parameters, untied", {"init": sizes | {"tie_weights": False}}, weight=1.0),
         Fixture("blocks that write nothing", model(quiet=True), weight=1.0),
-        Fixture("one block", model(L=1), weight=1.0),
         Fixture(
             "more blocks, and as many tokens as n_positions", model(T_max, L=L + 1), weight=1.0
         ),
+        Fixture("one block", model(L=1), weight=1.0),
         Fixture("tied", model(tied=True), weight=2.0),
         Fixture("its loss", model(loss=True), weight=2.0),
         Fixture("untied", model(), weight=2.0),
@@ -40,11 +41,14 @@ def fixtures(rng):
 
 
 def state_of(rng, config, quiet=False):
-    """Values for all parameters. quiet: blocks whose writes are 0."""
+    """Values for all parameters. quiet: blocks whose writes are 0, and a stream so large that a
+    factor on it is lost in ln_f."""
     d = config["d_model"]
     state = {n: normal(rng, *s, std=0.5) for n, s in oracle.shapes(config).items()}
     for i in range(config["n_layer"]):
         state |= {f"blocks.{i}.{k}": v for k, v in parameters(rng, d).items()}
+    if quiet:
+        state |= {n: LARGE * state[n] for n in ("E", "P")}
     state["ln_f.gamma"] = normal(rng, d, std=0.3, mean=1.0)
     writes = ("W_O", "b_O", "W_down", "b_down")
     return {n: v * (not (quiet and n.endswith(writes))) for n, v in state.items()}
@@ -65,7 +69,11 @@ def whole(
         raise ValueError("it has other parameters")
     logits = oracle.gpt2(ids, state, init["n_head"], **parts)
     logits = logits if read is None else read(logits)
-    return logits if targets is None else (loss or oracle.cross_entropy)(logits, targets)
+    if targets is None:
+        return logits
+    if logits.shape[:-1] != targets.shape:
+        raise ValueError("not a row of logits for each target")
+    return (loss or oracle.cross_entropy)(logits, targets)
 
 
 def call(inputs: Inputs) -> Call:

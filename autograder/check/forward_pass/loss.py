@@ -54,8 +54,8 @@ CROSS_ENTROPY = Component(
     ),
     mistakes=MISTAKES,
     example={
-        "logits": np.float32([[2, 1, 0], [0, 0, 3]]),
-        "targets": np.int64([1, 2]),
+        "logits": np.float32([[[2, 0], [0, 1], [3, 1]], [[0, 2], [1, 1], [0, 3]]]),
+        "targets": np.int64([[1, 1, 0], [0, 1, 1]]),
     },
     shortcuts=frozenset({"cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss"}),
     outputs="the loss",

@@ -15,7 +15,7 @@ from autograder.oracle.self_attention import softmax
 
 OVERFLOW = "logits.logsumexp(-1) subtracts the largest before it takes the exponential."
 PICK = "Pick the logit of the target: logits.gather(-1, targets[..., None]).squeeze(-1)."
-BOTH = "(logits.logsumexp(-1) - target_logit).mean()"
+BOTH = "(logits.logsumexp(-1) - logits.gather(-1, targets[..., None]).squeeze(-1)).mean()"
 
 
 def loss(logits, targets, **switches):
@@ -53,11 +53,38 @@ def _by_hand(logits, targets, **_):
 
 
 def _over_positions(logits, targets, **_):
+    xp = array_namespace(logits)
+    turned = xp.matrix_transpose(logits)
+    log_p = turned - oracle.log_sum_exp(turned)[..., None]
+    return -picked(xp.matrix_transpose(log_p), targets)
+
+
+def _of_softmax_over_positions(logits, targets, **_):
     return -_log(picked(softmax(logits, -2), targets))
 
 
-def _with_epsilon(logits, targets, **_):
-    return -_log(picked(softmax(logits), targets) + 1e-9)
+def _with_epsilon(logits, targets, *, epsilon, **_):
+    return -_log(picked(softmax(logits), targets) + epsilon)
+
+
+def _epsilon(exponent):
+    """The entry for one size of the small number."""
+    small = f"1e-{exponent}"
+    most = math.log(10) * exponent
+    return Mistake(
+        "epsilon" if exponent == 9 else f"epsilon_1e_{exponent}",
+        _wrong(score=partial(_with_epsilon, epsilon=10.0**-exponent)),
+        f"It is -log(p + {small}), p the probability of the target; it should be -log p, computed "
+        "as logsumexp minus the target's logit, without p.",
+        f"-log(p + {small}) -> logits.logsumexp(-1) - "
+        "logits.gather(-1, targets[..., None]).squeeze(-1)",
+        f"With {small} no position can cost more than {most:.1f}, and where it should, there is "
+        "hardly any gradient: the worst mistakes would be the last to be mended.",
+    )
+
+
+def _rolled(i):
+    return {"targets": array_namespace(i["targets"]).roll(i["targets"], -1, axis=-1)}
 
 
 def _largest(logits, targets):
@@ -83,70 +110,79 @@ MISTAKES = (
     Mistake(
         "sum",
         _wrong(reduce=lambda s: s.sum()),
-        "It is the sum over the positions, not their mean.",
-        f".mean() over all positions of all sequences: {BOTH}",
+        "It is the sum over all positions; it should be the mean over all positions.",
+        "At the end: .sum() -> .mean()",
         "The loss and its gradient would grow with the batch: 8 sequences of 1,024 tokens make "
         "both 8,192 times as large.",
     ),
     Mistake(
         "summed_over_positions",
         _wrong(reduce=lambda s: mean(s.sum(-1))),
-        "It sums over the positions and averages over the batch only.",
-        f"Average over all positions of all sequences, .mean() without an axis: {BOTH}",
+        "It is .sum(-1).mean(), summed over the positions and averaged over the rest; it "
+        "should be the mean over all positions of all sequences.",
+        "At the end: .sum(-1).mean() -> .mean()",
         "The loss would grow with the length of the text, and near ln V = 10.8 would be out of "
         "reach: 1,024 tokens give 11,000 at first.",
     ),
     Mistake(
         "divided_by_batch",
         _wrong(reduce=lambda s: s.sum() / s.shape[0]),
-        "The sum is divided by the size of the first axis only, the number of sequences.",
-        f"Average over all positions of all sequences, .mean() without an axis: {BOTH}",
+        "The sum is divided by the size of the first axis alone, as .mean(0).sum() does; it "
+        "should be divided by the number of all positions.",
+        "At the end: .sum() / logits.shape[0] or .mean(0).sum() -> .mean()",
         "The loss would grow with the length of the text, and near ln V = 10.8 would be out of "
         "reach: 1,024 tokens give 11,000 at first.",
     ),
     Mistake(
         "not_reduced",
         _wrong(reduce=lambda s: s),
-        "It returns the loss of every position; one number is asked for, their mean.",
-        BOTH,
+        "It returns the loss of every position; it should return their mean, a tensor without "
+        "axes.",
+        "In the return: add .mean() at the end.",
         "backward() starts from one number only. It raises an error for a tensor of losses.",
     ),
     Mistake(
         "last_position",
         _wrong(reduce=lambda s: mean(s[..., -1])),
-        "Only the last position counts; every position is scored.",
-        f"Take the mean over all of them: {BOTH}",
+        "Only the last position of each sequence is scored; it should be the mean over all "
+        "positions.",
+        "logits[..., -1, :] -> logits and targets[..., -1] -> targets",
         "A pass over 1,024 tokens answers 1,024 questions. All but one would be thrown away, and "
         "training would see that much less.",
     ),
     Mistake(
         "sign",
         _wrong(after=lambda mean: -mean),
-        "The sign is wrong: it is the mean of the log-probabilities, not of minus them.",
-        BOTH,
+        "It is the mean of log p, p the probability of the target; it should be the mean of "
+        "-log p.",
+        "In the return: log p -> -log p; or swap the two terms, logits.logsumexp(-1) first, "
+        "minus the target's logit.",
         "Training makes the loss small. So it would make the right tokens as unlikely as it can.",
     ),
     Mistake(
         "bits",
         _wrong(after=lambda mean: mean / math.log(2)),
-        "It is in bits (logarithm to base 2); the loss is in nats.",
-        "The natural logarithm: torch.log, and logsumexp uses it too.",
+        "It is in bits, the mean of -log2 p; it should be in nats, the mean of -log p with the "
+        "natural logarithm.",
+        "torch.log2 -> torch.log, or take out / math.log(2).",
         "The numbers are 1.44 times too large. An untrained GPT-2 would have 15.6 instead of "
         "ln 50257 = 10.8, and no published loss could be compared with yours.",
     ),
     Mistake(
         "perplexity",
         _wrong(reduce=lambda s: _exp(mean(s))),
-        "It returns e to the loss, the perplexity; the loss itself is asked for.",
-        f"No exponential at the end: {BOTH}",
+        "It returns exp(loss), the perplexity; it should return the loss.",
+        "In the return: take out the exp around the mean.",
         "An untrained GPT-2 would have 50,257 instead of 10.8, with gradients as many times too "
         "large.",
     ),
     Mistake(
         "mean_over_vocabulary",
         _wrong(after=lambda mean, i: mean / i["logits"].shape[-1]),
-        "The mean also counts the tokens that are not the target: it is V times too small.",
-        "Sum over the vocabulary (all terms but one are 0), and average over the positions only.",
+        "It is a mean over all V tokens of a row, of which only the target is not 0: V times "
+        "too small; it should be summed over the tokens.",
+        ".mean() -> .sum(-1).mean(): a sum along the vocabulary, then the mean over the "
+        "positions.",
         "An untrained GPT-2 would have 10.8 / 50257 = 0.0002, and gradients as much too small.",
     ),
     Mistake(
@@ -154,125 +190,159 @@ MISTAKES = (
         _wrong(
             before=lambda i: {"logits": i["logits"][..., :-1, :], "targets": i["targets"][..., 1:]}
         ),
-        "It shifts the targets by one; they come already shifted.",
-        f"targets[t] belongs to logits[t]: {BOTH}, with targets as they come.",
+        "It scores logits[..., :-1, :] with targets[..., 1:], shifted by one more; it should "
+        "score logits with targets: they come already shifted.",
+        "logits[..., :-1, :] -> logits and targets[..., 1:] -> targets",
         "The model would learn to predict the token after the next. In a trial its loss on the "
         "next one was 3.5, where it should have been 2.3.",
     ),
     Mistake(
+        "rolled",
+        _wrong(before=_rolled),
+        "It scores logits with targets.roll(-1, -1), shifted by one more; it should score them with "
+        "targets: they come already shifted.",
+        "targets.roll(-1, -1) -> targets",
+        "The model would learn to predict the token after the next, and after the last one the "
+        "first of the text.",
+    ),
+    Mistake(
         "softmax_twice",
         _wrong(before=lambda i: {"logits": softmax(i["logits"])}),
-        "Softmax is applied twice: the logits are turned into probabilities first.",
-        "logsumexp, and torch's cross_entropy, want the logits as they are.",
+        "The softmax is taken twice: of the logits, and again by what computes the loss from "
+        "them; it should be taken once.",
+        "logsumexp, log_softmax and cross_entropy: give them logits, not softmax(logits).",
         "A softmax of numbers between 0 and 1 is nearly flat. With V = 50,257 the loss cannot get "
         "below 9.82, whatever the model learns.",
     ),
     Mistake(
         "probability",
         _wrong(score=_probability),
-        "It is one minus the probability of the target; the logarithm is missing.",
-        f"-log of the probability: {BOTH}",
+        "It is the mean of 1 - p, p the probability of the target; it should be the mean of "
+        "-log p.",
+        "1 - p -> -log p, written as logits.logsumexp(-1) minus the target's logit.",
         "A probability of 1 / 100 and one of 1 / 50,257 would cost about the same, 1. An "
         "untrained model would get hardly any gradient.",
     ),
     Mistake(
         "no_logarithm",
         _wrong(score=_minus_probability),
-        "It is minus the probability of the target; the logarithm is missing.",
-        f"-log of the probability: {BOTH}. torch's nll_loss wants log-probabilities.",
+        "It is the mean of -p, p the probability of the target; it should be the mean of -log "
+        "p.",
+        "-p -> -log p, written as logits.logsumexp(-1) minus the target's logit. (nll_loss "
+        "wants log p.)",
         "A probability of 1 / 100 and one of 1 / 50,257 would cost about the same, 0. An "
         "untrained model would get hardly any gradient.",
     ),
     Mistake(
         "log_of_mean",
         _wrong(reduce=lambda s: -_log(mean(_exp(-s)))),
-        "It is the logarithm of the mean probability, not the mean of the logarithms.",
-        f"Take the logarithm at each position, then the mean: {BOTH}",
+        "It is -log of the mean of p, p the probability of the target; it should be the mean "
+        "of -log p.",
+        "-p.mean().log() -> the mean of logits.logsumexp(-1) minus the target's logit.",
         "A few sure positions would hide all bad ones: probabilities 1 and 0.0001 would give 0.7 "
         "instead of 4.6.",
     ),
     Mistake(
         "no_shift",
         _wrong(norm=lambda x: _log(_exp(x).sum(-1))),
-        "log(sum(exp(logits))) overflows: the largest logit is not subtracted first.",
-        OVERFLOW,
+        "log(sum(exp(logits))) overflows to infinity; the largest logit should be subtracted "
+        "before exp.",
+        "logits.exp().sum(-1).log() -> logits.logsumexp(-1)",
         "In float32 e^89 is infinite. A single large logit makes the loss infinite, and the "
         "gradients NaN.",
     ),
     Mistake(
         "softmax_by_hand",
         _wrong(score=_by_hand),
-        "exp(logits) overflows in a softmax written by hand: inf / inf is NaN.",
-        f"Use the right-hand form. {OVERFLOW}",
+        "It is -log of exp(logits) / its sum: exp overflows, and inf / inf is NaN; it should "
+        "be logsumexp minus the target's logit.",
+        "exp(logits) / its sum, and the log -> logits.logsumexp(-1) - logits.gather(-1, "
+        "targets[..., None]).squeeze(-1)",
         "In float32 e^89 is infinite. A single large logit makes the loss NaN, and after one step "
         "every parameter.",
     ),
     Mistake(
         "log_of_softmax",
         _wrong(score=_of_softmax),
-        "It takes the logarithm of a softmax: a probability that was rounded to 0 gives infinity.",
-        f"Use the right-hand form: {BOTH}",
+        "It is -log(softmax(logits)), infinite where a probability is rounded to 0; it should "
+        "be logsumexp minus the target's logit.",
+        "-log(softmax(logits)) -> logits.logsumexp(-1) - logits.gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "In float32 a token more than 104 below the largest logit has the probability 0. One such "
         "target makes the loss infinite, and the gradients NaN.",
     ),
-    Mistake(
-        "epsilon",
-        _wrong(score=_with_epsilon),
-        "A small number is added to the probability before the logarithm, to avoid log(0).",
-        f"With the right-hand form there is no log(0), and nothing to add: {BOTH}",
-        "With 1e-9 no position can cost more than 20.7, and where it should, there is hardly any "
-        "gradient: the worst mistakes would be the last to be mended.",
-    ),
+    *map(_epsilon, (9, 12, 10, 8, 7, 6, 5)),
     Mistake(
         "entropy",
         _wrong(pick=_expected),
-        "It is the entropy of the distribution; the targets are not used.",
-        PICK,
+        "It is the entropy, the sum of -p * log p over all tokens, without the targets; it "
+        "should be -log p of the target alone.",
+        "The sum over the vocabulary -> the target's entry: gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "The model would learn to be sure, of whatever it likes.",
     ),
     Mistake(
         "all_tokens",
         _wrong(pick=_mean_logit),
-        "It averages -log p over all tokens of the vocabulary; the targets are not used.",
-        PICK,
+        "-log p is averaged over all tokens of the vocabulary, without the targets; it should "
+        "be -log p of the target alone.",
+        "The mean over the vocabulary -> the target's entry: gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "It is least where all tokens are equally likely: the model would unlearn what it knows.",
     ),
     Mistake(
         "every_target",
         _wrong(pick=_every_target),
-        "logits[..., targets] picks, at each position, the targets of all positions.",
-        PICK,
+        "The index [..., targets] picks, at each position, the targets of all; each position "
+        "should pick its own target.",
+        "[..., targets] -> .gather(-1, targets[..., None]).squeeze(-1)",
         "Every position would be asked for all tokens that occur in the batch. The best answer "
         "is how often each occurs, and no context helps.",
     ),
     Mistake(
         "not_normalised",
         _wrong(norm=lambda x: 0.0),
-        "It is minus the logit of the target: the logarithm of the sum is missing.",
-        f"-log softmax(z)_i = logsumexp(z) - z_i: {BOTH}",
+        "It is minus the target's logit; it should be logsumexp of the logits minus the "
+        "target's logit.",
+        "In the return: minus the target's logit -> logits.logsumexp(-1) minus the target's "
+        "logit.",
         "It has no lower end. The model would make all logits larger for ever, and none larger "
         "than the others.",
     ),
     Mistake(
         "logsumexp_alone",
         _wrong(pick=lambda logits, targets: 0.0),
-        "It is the logarithm of the sum alone: the logit of the target is not subtracted.",
-        BOTH,
+        "It is logsumexp of the logits; it should be logsumexp minus the target's logit.",
+        "logits.logsumexp(-1) -> logits.logsumexp(-1) - logits.gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "The model would make all logits smaller for ever, and the target's with them.",
     ),
     Mistake(
         "largest_logit",
         _wrong(pick=_largest),
-        "It scores the most likely token, whatever the target is.",
-        PICK,
+        "It is -log p of the most likely token, and the targets are not used; it should be "
+        "-log p of the target.",
+        "logits.amax(-1), or logits.argmax(-1) as the index -> logits.gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "The model would learn to be sure, of whatever it likes.",
     ),
     Mistake(
         "over_positions",
         _wrong(score=_over_positions),
-        "The softmax runs over the positions instead of the tokens.",
-        f"The vocabulary is the last axis: dim=-1. {BOTH}",
+        "The softmax runs along the positions, dim=-2; it should run along the vocabulary, "
+        "dim=-1.",
+        "log_softmax(..., dim=-2) or logsumexp(-2) -> dim=-1",
         "Positions would compete for a token, rather than tokens for a position. A later position "
         "would change the loss of an earlier one.",
+    ),
+    Mistake(
+        "log_of_softmax_over_positions",
+        _wrong(score=_of_softmax_over_positions),
+        "It is -log(softmax(logits, dim=-2)), along the positions, infinite where that is 0; it "
+        "should be logsumexp along dim=-1 minus the target's logit.",
+        "-log(softmax(logits, dim=-2)) -> logits.logsumexp(-1) - "
+        "logits.gather(-1, targets[..., None]).squeeze(-1)",
+        "Positions would compete for a token, rather than tokens for a position. And a probability "
+        "that is rounded to 0 makes the loss infinite.",
     ),
 )

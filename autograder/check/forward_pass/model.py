@@ -17,6 +17,8 @@ GPT2 = Component(
     needs=("init_weights", "cross_entropy"),
     shortcuts=frozenset({"TransformerEncoder", "TransformerDecoder", "Transformer"}),
     look={
+        "shapes and types": "Parameters are E, P, blocks, ln_f and, if untied, W_U, no others: E.T is "
+        "read anew in forward. The logits are (B, T, V).",
         "tied": "Is E read anew in each forward pass: x @ self.E.T?",
         "blocks that write nothing": "Only the embedding, ln_f and W_U matter here.",
         "one block": "A block returns the stream with its writes added: x = block(x), then ln_f.",

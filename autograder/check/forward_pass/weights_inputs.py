@@ -36,9 +36,10 @@ def fixtures(rng):
         Fixture("the tables E and P", part("E", "P")),
         Fixture("W_U of an untied model", part("W_U", tied=False), weight=1.0),
         Fixture("gamma, beta and the biases", part("gamma", "beta", "the biases")),
-        Fixture("matrices that read the stream", part(QKV, "W_up")),
-        Fixture("matrices that write to it, one block", part("W_O", "W_down", L=1)),
-        Fixture("matrices that write to it, more blocks", part("W_O", "W_down"), weight=4.0),
+        Fixture("W_Q, W_K, W_V and W_up", part(QKV, "W_up")),
+        Fixture("W_O and W_down, L = 8", part("W_O", "W_down", L=8), weight=1.0),
+        Fixture("W_O and W_down, L = 1", part("W_O", "W_down", L=1), weight=1.0),
+        Fixture("W_O and W_down, L from 2 to 4", part("W_O", "W_down"), weight=4.0),
     ]
 
 

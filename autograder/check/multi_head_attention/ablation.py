@@ -6,7 +6,6 @@ from autograder.check.component import Component
 from autograder.check.draw import choice, normal
 from autograder.check.mistake import Mistake, altered
 from autograder.check.multi_head_attention.inputs import (
-    OWN_ROWS,
     PARAMETERS,
     SIZES,
     of_heads,
@@ -36,7 +35,7 @@ def ablate_fixtures(rng):
         }
 
     return [
-        Fixture("one position", without(1, 1), weight=1.0),
+        Fixture("one position", without(1, 2), weight=1.0),
         Fixture("without the last head", without(T, H - 1)),
         Fixture("without the first head", without(T, 0)),
         Fixture("without one in the middle", without(T, 1), weight=3.0),
@@ -87,97 +86,112 @@ MISTAKES = (
     Mistake(
         "b_O_removed",
         altered(ablate, b_O=lambda H: 0.0),
-        "b_O is taken out as well; it belongs to no head and stays.",
-        f"{TAKE_OUT}, or the sum of the other heads' writes plus attn.b_O.",
+        "b_O is taken out together with the head; it should stay, as it belongs to the layer.",
+        "In the return: the sum of the other heads' writes -> that sum + attn.b_O.",
         "The measured loss would be that of losing the head and b_O together: a head that writes "
         "nothing would still seem to matter.",
     ),
     Mistake(
         "b_O_per_head",
         altered(ablate, b_O=lambda H: H - 1),
-        "b_O is added with every head that is left; it belongs to the layer and is added once.",
-        f"After the sum over the heads, once. Simpler: {TAKE_OUT}",
+        "b_O is added H - 1 times, once with every head that is left; it should be added once.",
+        "Take attn.b_O out of the loop or the sum over the heads, and add it once after that.",
         "In a layer of 12 heads 10 b_O too much would be written, and the measured loss would be "
         "of that.",
     ),
     Mistake(
         "only_that_head",
         altered(ablate, left=_that, b_O=lambda H: 0.0),
-        "It returns the write of that head; the others should be left.",
-        TAKE_OUT,
+        "It returns the write of that head alone, without b_O; it should return the rest: "
+        "attn(x) without this write.",
+        "return head_writes(attn, x)[..., head, :, :] -> return attn(x) minus that.",
         "The most important head would look like the least: with it alone the loss is low.",
     ),
     Mistake(
         "kept_instead",
         altered(ablate, left=_that),
-        "It keeps that head and removes all others.",
-        f"The other way round: {TAKE_OUT}",
+        "It returns the write of that head + b_O; it should return the writes of all other "
+        "heads + b_O.",
+        "Where the heads to keep are chosen: h == head -> h != head.",
         "The most important head would look like the least: with it alone the loss is low.",
     ),
     Mistake(
         "nothing_removed",
         altered(ablate, left=_all),
-        "Nothing is taken out: it returns attn(x).",
-        TAKE_OUT,
+        "It returns attn(x), and no head is taken out; the write of that head should be "
+        "subtracted.",
+        "In the return: attn(x) -> attn(x) minus the write of that head. If you change a copy "
+        "of the layer: call the copy, not attn.",
         "Every head would seem superfluous.",
     ),
     Mistake(
         "added_instead",
         altered(ablate, left=_doubled),
-        "The head's write is added once more; it should be subtracted.",
-        TAKE_OUT,
+        "It returns attn(x) + the write of that head; it should return attn(x) - the write of "
+        "that head.",
+        "In the return: + head_writes(...) -> - head_writes(...).",
         "The layer would have this head twice: the measured loss says nothing about losing it.",
     ),
     Mistake(
         "counted_from_one",
         altered(ablate, before=lambda i: {"head": i["head"] - 1}),
-        "It takes out the head before the one asked for: heads are numbered from 0.",
-        "Use head as it is: writes[..., head, :, :].",
+        "It takes out head `head - 1`, and the last head for head = 0; it should take out head "
+        "`head`: heads count from 0.",
+        "head - 1 -> head, where the head's write, rows or columns are picked.",
         "Every measurement would be told of the wrong head, and head 0 would stand for the last.",
     ),
     Mistake(
         "head_ignored",
         altered(ablate, before=lambda i: {"head": 0}),
-        "It takes out head 0, whatever `head` says.",
-        TAKE_OUT,
+        "It takes out head 0, whatever `head` is; it should take out head `head`.",
+        "[..., 0, :, :] -> [..., head, :, :], where the head's write is picked.",
         "All heads would seem to matter exactly as much as the first.",
     ),
     Mistake(
         "query_zeroed",
         _zeroed("W_Q", "b_Q"),
-        "Only the head's query (or key) is set to zero: its weights become uniform, and it still "
-        "writes.",
-        f"Take its write out of the sum: {TAKE_OUT}",
+        "The query or the key of that head is set to 0, so that it writes the mean of its "
+        "visible values; its write should be 0.",
+        "In a copy, set to 0 the head's rows of W_O, or its columns of W_V and b_V, not those "
+        "of W_Q, b_Q, W_K or b_K.",
         "Scores of 0 give every visible position the same weight. The head would write the average "
         "of its values, which is not nothing.",
     ),
     Mistake(
         "bias_of_V_left",
         _zeroed("W_V"),
-        "Only the head's columns of W_V are set to zero: through b_V it still writes.",
-        f"b_V has entries of this head, too. Simpler: {TAKE_OUT}",
+        "Only the head's columns of W_V are set to 0, so that it still writes b_V[own] @ "
+        "W_O[own], own its columns; b_V[own] should be 0 as well.",
+        "Where W_V[:, head * d_k : (head + 1) * d_k] is set to 0: set b_V[head * d_k : (head + "
+        "1) * d_k] to 0, too.",
         "In a fresh layer b_V is 0 and all seems well. In a trained one the head would go on "
         "writing the same vector, b_V^h W_O^h, at every position.",
     ),
     Mistake(
         "rows_of_W_V",
         altered(ablate, before=_rows_of_W_V, left=_all),
-        "Rows of W_V are set to zero: those are d_k places of x, which the values of all heads then miss.",
-        f"A head owns columns of W_V, W_V[:, h d_k : (h+1) d_k], and of b_V. Simpler: {TAKE_OUT}",
+        "Rows of W_V are set to 0, so that all values miss d_k columns of x; it should be the "
+        "head's columns of W_V, and b_V there.",
+        "W_V[head * d_k : (head + 1) * d_k] = 0 -> W_V[:, head * d_k : (head + 1) * d_k] = 0, "
+        "and the same entries of b_V.",
         "No head would be out, and each a little damaged.",
     ),
     Mistake(
         "columns_of_W_O",
         _zeroed("W_O"),
-        "It removes columns of W_O: those are d_k places of the stream, not a head.",
-        OWN_ROWS,
+        "Columns of W_O are set to 0, so that all heads write nothing to d_k columns of the "
+        "stream; it should be the head's rows of W_O.",
+        "W_O[:, head * d_k : (head + 1) * d_k] = 0 -> W_O[head * d_k : (head + 1) * d_k] = 0, "
+        "in a copy of the layer.",
         "All heads would go on writing, but none to these d_k places of the stream.",
     ),
     Mistake(
         "output_sliced",
         altered(ablate, left=_all, after=lambda y, i: without_columns(y, i["init"], i["head"])),
-        "It sets d_k columns of the output to zero: those are places of the stream, not a head.",
-        f"W_O has mixed the heads by then. {TAKE_OUT}",
+        "Columns head * d_k to (head + 1) * d_k - 1 of the layer's output are set to 0; the "
+        "write of that head should be subtracted, all d columns of it.",
+        "In the output, set nothing to 0: W_O has mixed the heads by then. Subtract the write "
+        "of the head.",
         "All heads write to all d columns. What would be measured is the loss of d_k places of "
         "the stream, to which every head has written.",
     ),
@@ -188,24 +202,26 @@ MISTAKES = (
             before=lambda i: {"x": without_columns(i["x"], i["init"], i["head"])},
             left=_all,
         ),
-        "It removes a slice of x. Every head reads all of x; a head is a slice of what W_Q, W_K "
-        "and W_V give.",
-        TAKE_OUT,
+        "Columns head * d_k to (head + 1) * d_k - 1 of x are set to 0; x should stay: every "
+        "head reads all of it.",
+        "Give attn all of x, and subtract the write of the head from what attn(x) returns.",
         "No head would be out; each would read d_k columns less.",
     ),
     Mistake(
         "rescaled",
         altered(ablate, left=_scaled_up),
-        "The other heads are scaled up to make good for it; they stay as they are.",
-        f"No factor H / (H - 1): {TAKE_OUT}",
+        "The other heads' writes are multiplied by H / (H - 1), then b_O is added; they should "
+        "be added as they are.",
+        "Take out the factor H / (H - 1).",
         "The next layers would see the other heads louder than in training, and the measured loss "
         "would be of that as well.",
     ),
     Mistake(
         "averaged",
         altered(ablate, left=_averaged),
-        "The other heads' writes are averaged; they are added.",
-        f"A sum over the heads, and no mean: {TAKE_OUT}",
+        "The other heads' writes are added up, divided by H - 1, then b_O is added; they "
+        "should be added up only.",
+        ".mean(-3) over the other heads -> .sum(-3), or take out / (H - 1).",
         "In a layer of 12 heads each of the others would write 11 times too little: the measured "
         "loss would be of that, too.",
     ),

@@ -11,8 +11,6 @@ from autograder.oracle import multi_head_attention as oracle
 
 SIZES = (2, 5, 12, 3), (3, 6, 20, 4), (2, 7, 15, 5)  # B, T, d, H, and d_k differ from each other
 PARAMETERS = tuple(f"{kind}_{part}" for part in "QKVO" for kind in "Wb")
-CUT = "x.reshape(..., T, H, d_k).transpose(-3, -2): cut the last axis, then move that of the heads."
-OWN_ROWS = "Head h meets rows h d_k to (h+1) d_k - 1 of W_O: W_O.reshape(H, d_k, d)[h]."
 
 
 def state_of(rng, d, bias=0.5):
@@ -67,6 +65,10 @@ def transposed(*names):
 
 def without_biases(i):
     return {"state": {k: v * (k[0] == "W") for k, v in i["state"].items()}}
+
+
+def without_biases_of_QKV(i):
+    return {"state": without_biases(i)["state"] | {"b_O": i["state"]["b_O"]}}
 
 
 def without_columns(x, init, head):
