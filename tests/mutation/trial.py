@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 
@@ -25,6 +26,7 @@ FORK = multiprocessing.get_context("fork")  # torch is loaded once
 
 def outcome(mutant: Mutant) -> str:
     """How one mutant fares: SURVIVED, CRASHED with the error, or what it was killed by."""
+    warnings.simplefilter("ignore")  # of what a mutant does
     try:
         target = references()[mutant.component].define(mutant.source)
     except BaseException as error:

@@ -46,7 +46,7 @@ def _distinct(c, inputs, answers):
     for name, first in answer.value["first"].items():
         if (first == UNTOUCHED).all():
             return NOT_DRAWN
-        unit = tuple((first / abs(first).max()).round(4))
+        unit = tuple((first / (abs(first).max() or 1)).round(4))
         if unit in seen:
             return Trouble(
                 f"{name} starts with the same numbers as {seen[unit]}, but for a factor.",

@@ -10,6 +10,7 @@ from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
+from autograder.check.defaults import defaults
 from autograder.check.draw import choice
 from autograder.check.properties import python_numbers
 from autograder.judge import Trouble
@@ -91,22 +92,6 @@ def _products(c, inputs, answers):
     )
 
 
-def _usual(c, inputs):
-    return [Call(args=(16,))]
-
-
-def _usual_verdict(c, inputs, answers):
-    (answer,) = answers
-    if answer.failure:
-        return failure(answer, "on score_variance(16)")
-    if abs(float(answer.value) - 1) < 0.12:
-        return None
-    return Trouble(
-        f"score_variance(16) is {number(answer.value)}; it should be near 1.",
-        look="Leave the defaults n = 10_000 and scaled = True as they are in the exercise.",
-    )
-
-
 SCORE_VARIANCE = Component(
     "score_variance",
     variance_fixtures,
@@ -115,7 +100,7 @@ SCORE_VARIANCE = Component(
     properties=(
         Property("another seed, another number", _twice, _measured, weight=4.0),
         Property("the scores are products of two draws", _many, _products, weight=0.5),
-        Property("the defaults of the signature", _usual, _usual_verdict, weight=0.5),
+        defaults(lambda i: {"d_k": 16, "n": 10_000, "scaled": True}, "n", "scaled", sharp=False),
         python_numbers(float),
     ),
     mistakes=(
