@@ -9,7 +9,10 @@ def anchor(component, name):
 
 
 class Mistakes(Directive):
-    """`{mistakes} softmax`: a definition list, with an anchor for every entry."""
+    """`{mistakes} softmax`: a definition list, with an anchor for every entry.
+
+    Where to look stays with the check and `autograder explain`: it may be a line of the solution.
+    """
 
     required_arguments = 1
 
@@ -24,6 +27,5 @@ class Mistakes(Directive):
     def entry(self, component, mistake):
         label = anchor(component, mistake.name)
         term = nodes.term("", "", nodes.literal(text=mistake.name), ids=[label])
-        look = nodes.paragraph("", "", nodes.emphasis(text="Look: "), nodes.Text(mistake.look))
         said = [nodes.paragraph(text=text) for text in (mistake.says, mistake.why)]
-        return nodes.definition_list_item("", term, nodes.definition("", *said, look))
+        return nodes.definition_list_item("", term, nodes.definition("", *said))
