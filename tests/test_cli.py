@@ -64,7 +64,7 @@ def test_half_done_notebooks(check):
         "AttentionHead": "missing",
         "score_variance": "missing",
     }
-    assert "diagonal is masked" in by_name["causal_mask"]["why"]
+    assert "-inf stands on the diagonal too" in by_name["causal_mask"]["why"]
     assert by_name["causal_mask"]["mistakes"] == ["causal_mask.diagonal_masked"]
     assert by_name["softmax"]["mistakes"] == by_name["attention"]["mistakes"] == []
     assert "More on it: autograder explain causal_mask.diagonal_masked" in out

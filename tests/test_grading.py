@@ -67,7 +67,7 @@ def test_commands_grade_export_and_give_feedback(graded):
 def test_feedback_says_what_is_wrong_and_why(graded):
     page = graded / "autograder/feedback/ben/03_self_attention/self_attention.html"
     text = page.read_text()
-    assert "The scores are divided by d_k instead of its square root." in text
+    assert "The scores are divided by d_k; it should be sqrt(d_k)." in text
     assert "03-self-attention.html#sec-attention" in text
 
 
