@@ -86,6 +86,15 @@ def altered(
     return Altered(right, switches, (before,) if before else (), (after,) if after else ())
 
 
+def entries(right: Callable[..., Any]) -> Callable[..., Mistake]:
+    """A maker of entries that alter this oracle: (name, says, look, why, **alterations)."""
+
+    def entry(name: str, says: str, look: str, why: str, **alterations: Any) -> Mistake:
+        return Mistake(name, altered(right, **alterations), says, look, why)
+
+    return entry
+
+
 def together(one: Mistake, other: Mistake) -> Mistake | None:
     """Both at once, where each changes another place of the same oracle; else None."""
     if not (isinstance(one.wrong, Altered) and isinstance(other.wrong, Altered)):

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from autograder.check.component import Component, module
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.initial import each, initial_values
@@ -46,8 +46,7 @@ def _feed_forward(init, state, x, **switches):
     return oracle.feed_forward(x, **state, **switches)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(_feed_forward, **switches), says, look, why)
+mistake = entries(_feed_forward)
 
 
 def bend(name, uses, wrong, why, activation):

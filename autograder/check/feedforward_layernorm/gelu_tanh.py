@@ -6,15 +6,14 @@ import math
 
 from autograder.check.component import Component
 from autograder.check.feedforward_layernorm import activations
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, entries
 from autograder.check.properties import COMMON
 from autograder.oracle import feedforward_layernorm as oracle
 
 LINE = "0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))"
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(oracle.gelu_tanh, **switches), says, look, why)
+mistake = entries(oracle.gelu_tanh)
 
 
 def factor(name, wrong, about, code, why, value):

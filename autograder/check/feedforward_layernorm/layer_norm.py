@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component, module
 from autograder.check.feedforward_layernorm import norms
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims
 from autograder.oracle import feedforward_layernorm as oracle
@@ -33,8 +33,7 @@ def _layer_norm(init, state, x, *, gamma=1.0, beta=1.0, eps=norms.given_eps, **s
     return oracle.layer_norm(x, scale, beta * p["beta"], eps(init), **switches)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(_layer_norm, **switches), says, look, why)
+mistake = entries(_layer_norm)
 
 
 def _exchanged(inputs):

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, entries
 from autograder.check.parts import Fixture, Property
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, kind
@@ -56,8 +56,7 @@ def _whole(c, inputs, answers):
     )
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(oracle.matched_d_ff, **switches), says, look, why)
+mistake = entries(oracle.matched_d_ff)
 
 
 def share(name, wrong, look, why, value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.feedforward_layernorm.blocks import block, one_head
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import feedforward_layernorm as oracle
 
 FIRST = "x = self.ln_1(x + self.drop(self.attn(x)))"
@@ -19,8 +19,7 @@ def post_norm(init, state, x, *, normed_1="sum", normed_2="sum", **switches):
     return oracle.block(x, state, init[1], normed_1=normed_1, normed_2=normed_2, **switches)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(post_norm, **switches), says, look, why)
+mistake = entries(post_norm)
 
 
 POST_NORM_BLOCK = block(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.component import Component, module
 from autograder.check.feedforward_layernorm import norms
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.properties import COMMON
 from autograder.check.varied import batch_dims
 from autograder.oracle import feedforward_layernorm as oracle
@@ -29,8 +29,7 @@ def _rms_norm(init, state, x, *, scale=lambda gamma: gamma, eps=norms.given_eps,
     return oracle.rms_norm(x, scale(p["gamma"]), eps(init), **switches)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(_rms_norm, **switches), says, look, why)
+mistake = entries(_rms_norm)
 
 
 RMS_NORM = Component(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.component import Component, module
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.initial import each, initial_values
@@ -44,8 +44,7 @@ def _swiglu(init, state, x, **switches):
     return oracle.swiglu(x, **state, **switches)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(_swiglu, **switches), says, look, why)
+mistake = entries(_swiglu)
 
 
 def gate(name, wrong, look, why, function):

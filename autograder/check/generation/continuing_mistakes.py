@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import generation as oracle
 from autograder.oracle.self_attention import softmax
 
@@ -51,8 +51,7 @@ def continued(
     return ids, mode, oracle.joint(table, prompt, new, draw, **how)
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(continued, **switches), says, look, why)
+mistake = entries(continued)
 
 
 CROP = "In each round hand the model ids[:, -n_positions:], and append to the whole ids."

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import residual_stream as oracle
 
-
-def _mistake(name: str, says: str, look: str, why: str, **changes: Any) -> Mistake:
-    return Mistake(name, altered(oracle.max_cosine, **changes), says, look, why)
+_mistake = entries(oracle.max_cosine)
 
 
 def _columns(inputs: dict) -> dict:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import residual_stream as oracle
 
-
-def _mistake(name: str, says: str, look: str, why: str, **changes: Any) -> Mistake:
-    return Mistake(name, altered(oracle.run_stream, **changes), says, look, why)
+_mistake = entries(oracle.run_stream)
 
 
 def _ledger(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import operator
 from array_api_compat import array_namespace
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
 from autograder.check.draw import normal
 from autograder.check.properties import COMMON
@@ -37,8 +37,7 @@ def _side_by_side(x, write):
     return array_namespace(x).concat([x, write], axis=-1)
 
 
-def _mistake(name, says, look, why, **changes):
-    return Mistake(name, altered(oracle.residual_add, **changes), says, look, why)
+_mistake = entries(oracle.residual_add)
 
 
 ZERO = "Add what the sub-layer returns, and nothing else: where that is 0, x comes back as it was."

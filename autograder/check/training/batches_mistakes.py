@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import training as oracle
 
 
@@ -26,8 +26,7 @@ def expected(data, batch_size, T, starts, generator, **switches):
     return describe(data, starts, *oracle.windows(data, T, starts, **switches))
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(expected, **switches), says, look, why)
+mistake = entries(expected)
 
 
 FORETELLS_LATE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, altered, entries
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
 from autograder.check.properties import python_numbers
@@ -72,8 +72,7 @@ def read(inputs, value):
     )
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(clipped, **switches), says, look, why)
+mistake = entries(clipped)
 
 
 def _moved(c, inputs, answers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from autograder.check.component import Component
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice
 from autograder.check.mode import parts_restored
@@ -45,8 +45,7 @@ def estimated(values, batches, keep, training, as_list, mode=None, **switches):
     return value, training if mode is None else mode
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(estimated, **switches), says, look, why)
+mistake = entries(estimated)
 
 
 def with_x_and_y_swapped(inputs):

@@ -5,7 +5,7 @@ The numbers in the reasons hold for betas = (0.9, 0.95), which GPT-2 is trained 
 
 from __future__ import annotations
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, altered, entries
 from autograder.oracle import training as oracle
 
 
@@ -13,8 +13,7 @@ def expected(param, grads, lrs, betas, eps, weight_decay, **switches):
     return oracle.adamw(param, grads, lrs, betas, eps, weight_decay, **switches)[0]
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(expected, **switches), says, look, why)
+mistake = entries(expected)
 
 
 AVERAGES = "m = beta1 * m + (1 - beta1) * g, and v = beta2 * v + (1 - beta2) * g * g"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.oracle import training as oracle
 
 
@@ -35,8 +35,7 @@ def named(params):
     return {f"the parameter {name} at the end": p for name, p in params.items()}
 
 
-def mistake(name, says, look, why, **switches):
-    return Mistake(name, altered(trained, **switches), says, look, why)
+mistake = entries(trained)
 
 
 MODE = "Leave the mode as it is, without model.train() and model.eval(): the caller sets it."
