@@ -13,7 +13,6 @@ from autograder.check.component import Component
 from autograder.check.mistake import Mistake
 from autograder.check.naming import result
 from autograder.check.parts import double
-from autograder.check.shown import shown
 from autograder.course import ASSIGNMENTS, COMPONENTS, where
 from autograder.errors import CourseError
 from autograder.judge import Trouble
@@ -95,8 +94,7 @@ def example(component: Component, mistake: Mistake) -> Iterator[str]:
     for fixture in component.cases(seed=0):
         trouble = shown_by(component, mistake, fixture.inputs)
         if trouble:
-            probed = component.call(fixture.inputs).probe
-            on = fixture.name if probed else shown(component.name, fixture.inputs) or fixture.name
+            on = component.typed(fixture) or fixture.name
             yield from paragraph(f"For example: {on}", LABEL, "  ")
             yield from paragraph(trouble.evidence or trouble.what, LABEL)
             for line in trouble.picture.lines("with the mistake") if trouble.picture else ():

@@ -12,6 +12,7 @@ from autograder.check import source
 from autograder.check.findings import findings, told
 from autograder.check.mistake import Mistake
 from autograder.check.parts import Fixture, Inputs, Property, double
+from autograder.check.shown import shown
 from autograder.course import where
 from autograder.judge import Report, Trouble, difference
 from autograder.judge.compare import Tolerance, What
@@ -78,6 +79,10 @@ class Component:
         if self.example is None:
             return fixtures
         return [Fixture("a small example", self.example, weight=0.0), *fixtures]
+
+    def typed(self, fixture: Fixture) -> str:
+        """The call as one could type it into a cell, or "" where that is not possible."""
+        return "" if self.call(fixture.inputs).probe else shown(self.name, fixture.inputs)
 
     def expected(self, inputs: Inputs) -> Any:
         """The oracle's result, on float64 copies of the inputs."""

@@ -10,7 +10,7 @@ from autograder.check.mistake import Mistake
 from autograder.check.naming import Case, Cause, cause_of
 from autograder.check.parts import Fixture
 from autograder.check.raised import hint
-from autograder.check.shown import given, shown
+from autograder.check.shown import given
 from autograder.judge import Finding, Trouble
 from autograder.judge.compare import finite, form
 from autograder.judge.finding import CLOSE, lower
@@ -42,7 +42,7 @@ def findings(
     obstacles = [t or w for t, w in zip(tried, whole)]
 
     def because(trouble: Trouble | None) -> Trouble | None:
-        return _because(c, cause, len(fixtures), trouble)
+        return _because(cause, len(fixtures), trouble)
 
     found, left = [], len(seen)
     for name, troubles in (("runs", raised), (SHAPES, shaped), ("finite", whole)):
@@ -80,27 +80,28 @@ def _shape(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble
     trouble = form(answer.value, want, c.outputs)
     if trouble is None:
         return None
-    trouble = replace(trouble, look=trouble.look or c.look.get(SHAPES, ""))
-    return trouble if trouble.evidence else _placed(c, fixture, trouble)
+    look = trouble.look or c.look.get(SHAPES, "")
+    if trouble.evidence:
+        return replace(trouble, look=look)
+    return _placed(c, fixture, trouble, look)
 
 
 def _finite(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
     trouble = finite(answer.value, want, c.outputs)
-    if trouble is None:
-        return None
-    return _placed(c, fixture, replace(trouble, look=c.look.get(fixture.name, "")))
+    return _placed(c, fixture, trouble, c.look.get(fixture.name, ""))
 
 
 def _numbers(c: Component, fixture: Fixture, answer: Answer, want: Any) -> Trouble | None:
     trouble = c.difference(answer.value, want)
+    return _placed(c, fixture, trouble, c.look.get(fixture.name, ""))
+
+
+def _placed(c: Component, fixture: Fixture, trouble: Trouble | None, look: str) -> Trouble | None:
+    """Told with the call that shows it, or with the part and what was given; and where to look."""
     if trouble is None:
         return None
-    return _placed(c, fixture, replace(trouble, look=c.look.get(fixture.name, "")))
-
-
-def _placed(c: Component, fixture: Fixture, trouble: Trouble) -> Trouble:
-    """Told with the call that shows it, or with the part and what was given."""
-    code = "" if c.call(fixture.inputs).probe else shown(c.name, fixture.inputs)
+    trouble = replace(trouble, look=look)
+    code = c.typed(fixture)
     where = code or f'In "{fixture.name}"{given(fixture.inputs)}'
     if not trouble.picture:  # a single number, or a shape
         return replace(trouble, evidence=f"{where}.")
@@ -118,7 +119,7 @@ def _narrowed(fixtures: list[Fixture], troubles: list[Trouble | None]) -> list[T
     return [t and replace(t, relation=f"{t.relation} {but}".strip()) for t in troubles]
 
 
-def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None) -> Trouble | None:
+def _because(cause: Cause | None, n: int, trouble: Trouble | None) -> Trouble | None:
     """The same evidence, told with its cause where that is known."""
     if cause is None or trouble is None:
         return trouble
@@ -132,16 +133,15 @@ def _because(c: Component, cause: Cause | None, n: int, trouble: Trouble | None)
     if cause.sure == CLOSE:
         says = f"Probably: {says}"
         agrees = f"This explains {cause.explains:.0%} of what is off, {on}"
-    return Trouble(
-        says,
-        f"{agrees}: {lower(detail)}",
-        mistake.look,
+    return replace(
+        trouble,
+        what=says,
+        evidence=f"{agrees}: {lower(detail)}",
+        look=mistake.look,
         mistake=mistake.name,
         sure=cause.sure,
         why=mistake.why,
-        picture=trouble.picture,
         seen=trouble.what,
-        code=trouble.code,
     )
 
 

@@ -57,7 +57,8 @@ def _table(picture: Picture, caption: str, values, mark: bool) -> str:
         label = _heading(picture.rows[r], "row") if picture.rows else ""
         body += f"<tr>{label}{cells}</tr>"
     return (
-        '<table style="border-collapse:collapse;margin:0;color:inherit;font-size:inherit"><caption style="text-align:left;color:inherit">'
+        '<table style="border-collapse:collapse;margin:0;color:inherit;font-size:inherit">'
+        '<caption style="text-align:left;color:inherit">'
         f"{escape(caption)}</caption><tr>{corner}{head}</tr>{body}</table>"
     )
 

@@ -92,12 +92,14 @@ class Report:
             f"{self.component}: {wrong} of {n} parts {'is' if wrong == 1 else 'are'} wrong{aside}"
         )
 
-    def _cause(self) -> list[str]:
-        """What is wrong, the evidence, and where to look."""
+    def _cause(self) -> tuple[list[str], list[str]]:
+        """What is wrong, with the evidence; and where to look. The picture stands in between."""
         if not self.started:
-            return ["The cell still raises NotImplementedError."]
+            return ["The cell still raises NotImplementedError."], []
         first = self.first()
-        return first.trouble.lines() if first else []
+        lines = first.trouble.lines() if first else []
+        cut = len(lines) - bool(first and first.trouble.look)
+        return lines[:cut], lines[cut:]
 
     def _more(self) -> list[str]:
         """Where all of this is told at length."""
@@ -135,12 +137,11 @@ class Report:
 
     def _told(self) -> list[str]:
         """The cause, with the picture below its evidence."""
-        first = self.first() if self.started else None
-        if first is None or first.trouble.picture is None:
-            return self._cause()
-        cut = len(self._cause()) - bool(first.trouble.look)
-        drawn = [first.trouble.code] * bool(first.trouble.code) + first.trouble.picture.lines()
-        return self._cause()[:cut] + [f"  {line}" for line in drawn] + self._cause()[cut:]
+        (wrong, look), first = self._cause(), self.first()
+        drawn = []
+        if first and first.trouble.picture:
+            drawn = [first.trouble.code] * bool(first.trouble.code) + first.trouble.picture.lines()
+        return wrong + [f"  {line}" for line in drawn] + look
 
     def __str__(self) -> str:
         return "\n".join(self._text())
@@ -148,15 +149,13 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        first = self.first() if self.started else None
-        cause = self._cause()
+        (wrong, look), first = self._cause(), self.first()
+        drawn, why = "", []
         if first and first.trouble.picture:
-            cut = len(cause) - bool(first.trouble.look)
-            shown = page.code(first.trouble.code) + page.side_by_side(first.trouble.picture)
-            body = page.lines(cause[:cut]) + shown + page.lines(cause[cut:])
-        else:
-            body = page.lines(cause)
-        why = [first.trouble.why] if first and first.trouble.why else []
+            drawn = page.code(first.trouble.code) + page.side_by_side(first.trouble.picture)
+        if first and first.trouble.why:
+            why = [first.trouble.why]
+        body = page.lines(wrong) + drawn + page.lines(look)
         body += page.fold("Why it matters", why) + page.lines(self._more())
         body += page.fold("All parts", self._parts())
         return page.box(self.passed, self._head(), body + page.lines(self._remarks()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, entries
 from autograder.oracle.architecture import FIELDS, tensors
 
 
@@ -47,9 +47,7 @@ TOTAL = 'parts["total"] = sum(parts.values()), taken while parts holds the six a
 def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
     """The table for a function that has the switches of the oracle's `count_parameters`."""
 
-    def mistake(name: str, says: str, look: str, why: str, **switches: Any) -> Mistake:
-        return Mistake(name, altered(right, **switches), says, look, why)
-
+    mistake = entries(right)
     return (
         mistake(
             "no_biases",

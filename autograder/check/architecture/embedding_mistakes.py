@@ -9,7 +9,7 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import Mistake, entries
 
 
 def _side_by_side(tokens, places, tokens_first=True):
@@ -41,9 +41,7 @@ def _squeezed(x):
 def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
     """The table for a function that has the switches of the oracle's `embed`."""
 
-    def mistake(name: str, says: str, look: str, why: str, **switches: Any) -> Mistake:
-        return Mistake(name, altered(right, **switches), says, look, why)
-
+    mistake = entries(right)
     return (
         mistake(
             "no_positions",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autograder.check.mistake import Mistake, altered
+from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
 from autograder.check.properties import causal
@@ -110,8 +110,7 @@ class Words:
 def shared(norm, words):
     """Mistakes that both norms know."""
 
-    def mistake(name, says, look, why, **switches):
-        return Mistake(name, altered(norm, **switches), says, look, why)
+    mistake = entries(norm)
 
     def default(name, value, why):
         return mistake(
@@ -282,7 +281,7 @@ def lengths(norm, summed, what, factor):
     right = f"the root of the mean of {squares}"
 
     def mistake(name, says, look, **switches):
-        return Mistake(name, altered(norm, correction=None, **switches), says, look, why)
+        return entries(norm)(name, says, look, why, correction=None, **switches)
 
     return (
         mistake(
