@@ -24,15 +24,9 @@ def looks_at(
     CourseError: the file cannot be imported or lacks functions, or the text is of no use.
     """
     todo = dict(file=file, text=text, device=device, seed=seed, seconds=seconds, threads=threads)
-
-    def hear(event: dict) -> None:
-        if event["event"] == "refused":
-            raise CourseError(event["why"])
-        heard(event)
-
     # in ROOT, so that no file of the user's folder is taken for a library
     module, todo = "autograder.doctor.worker", todo | {"here": os.getcwd()}
-    events, end = follow(module, todo, limit, folder=ROOT, heard=hear, quiet=False)
+    events, end = follow(module, todo, limit, folder=ROOT, heard=heard, quiet=False)
     measured = {e["part"]: e["data"] for e in events if e["event"] == "measured"}
     looks = conclude(measured)
     if events and events[-1]["event"] == "end":

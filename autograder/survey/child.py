@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
+from autograder.errors import CourseError
+
 ROOT = Path(__file__).resolve().parents[2]
 PAUSE = 0.02  # seconds between two looks at a process
 START = 120.0  # seconds that a slow machine may take to load torch
@@ -40,6 +42,7 @@ def follow(
 
     `limit`: seconds without an event after which it is stopped; an event may set another with the
     key "limit". `heard` gets each event as it comes; `quiet` keeps what the code prints.
+    CourseError: the process has told "refused", and why.
     """
     with tempfile.TemporaryDirectory(prefix="autograder-") as place:
         task, told, errors = (Path(place, n) for n in ("todo.json", "events", "errors"))
@@ -100,6 +103,8 @@ class _Watch:
             event = json.loads(line)
             self.limit = event.get("limit", self.usual)
             self.events.append(event)
+            if event["event"] == "refused":
+                raise CourseError(event["why"])
             self.heard(event)
         return len(whole)
 
