@@ -35,12 +35,6 @@ class Look:
     findings: tuple[Finding, ...] = ()
 
 
-def few(names: list[str], most: int = 4) -> str:
-    """The names, or the first of them and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def short(value: float | None) -> str:
     """A number as it is read: three digits or so, NaN as NaN."""
     if value is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from autograder.doctor.finding import Finding, Look, few, short
+from autograder.doctor.finding import Finding, Look, short
+from autograder.probes.plain import few
 
 GET_BATCH = "get_batch: y = data[start + 1 : start + 1 + T], for x = data[start : start + T]"
 STARTS = "get_batch: starts 0 to len(data) - T - 1, drawn anew with the generator at each call"
@@ -88,7 +89,7 @@ def starts(data: dict) -> Look | None:
         add("last_window_never_drawn", what, f"{said}: never start {W - 1}.")
     elif missing:
         what = "some windows of the text are never drawn"
-        add("windows_missing", what, f"{said}: never start {few([str(m) for m in missing])}.")
+        add("windows_missing", what, f"{said}: never start {few([str(m) for m in missing], 4)}.")
     elif max(drawn.values()) > 3 * total / W:
         start, most = max(drawn.items(), key=lambda item: item[1])
         what = "some windows are drawn far more often than others"
@@ -104,7 +105,7 @@ def starts(data: dict) -> Look | None:
     if foreign:
         what = "get_batch ignores the starts that it is given"
         evidence = (
-            f"given the starts {data['given']}, it began at {few([str(f) for f in foreign])}."
+            f"given the starts {data['given']}, it began at {few([str(f) for f in foreign], 4)}."
         )
         add("starts_ignored", what, evidence, "get_batch: draw from `starts` where it is given")
     return Look("windows", said, f"{W} of {W}, other ones at each call", tuple(findings))

@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Callable
 
-from autograder.doctor.finding import Finding, Look, few, short
+from autograder.doctor.finding import Finding, Look, short
+from autograder.probes.plain import few
 
 OFF = 0.02  # relative; a part that is cut off is a larger share, rounding a smaller one
 UNEVEN = 100  # times the gradient of another block
@@ -58,7 +59,7 @@ def _missing(all_: dict, names: list[str]):
         s = all_[names[0]]
         yield Finding(
             "gradient_missing",
-            f"no gradient reaches {few(names)}, though the loss depends on it",
+            f"no gradient reaches {few(names, 4)}, though the loss depends on it",
             f"along a direction of {names[0]} the loss has the slope {short(s['true'])}, "
             f"backward() gives {'nothing' if s['given'] is None else 0}.",
             f"{place_of(names)}: {DETACHED}.",
@@ -70,7 +71,7 @@ def _wrong(all_: dict, names: list[str]):
         s = all_[names[0]]
         yield Finding(
             "gradient_wrong",
-            f"the gradient of {few(names)} is not the slope of the loss: a part is cut off",
+            f"the gradient of {few(names, 4)} is not the slope of the loss: a part is cut off",
             f"along a direction of {names[0]} the loss has the slope {short(s['true'])}, "
             f"backward() gives {short(s['given'])}.",
             f"{place_of(names)}: {DETACHED}.",
@@ -83,7 +84,7 @@ def _unused(names: list[str]):
     if blocks:
         yield Finding(
             "block_unused",
-            f"block {few(blocks)} is never used",
+            f"block {few(blocks, 4)} is never used",
             f"no parameter of blocks.{blocks[0]} changes the loss, and none gets a gradient.",
             "GPT2.forward: for block in self.blocks: x = block(x).",
         )
@@ -91,7 +92,7 @@ def _unused(names: list[str]):
     if rest:
         yield Finding(
             "parameter_unused",
-            f"{few(rest)} {'is' if len(rest) == 1 else 'are'} never used",
+            f"{few(rest, 4)} {'is' if len(rest) == 1 else 'are'} never used",
             f"{'it gets' if len(rest) == 1 else 'they get'} no gradient, and the loss stays the "
             f"same when {rest[0]} changes.",
             f"{place_of(rest)}.",
@@ -131,11 +132,11 @@ def groups(data: dict) -> Look:
 
     def add(cause: str, found: list[str], what: str, evidence: str) -> None:
         if found:
-            evidence = f"{evidence}: {few(found)}."
+            evidence = f"{evidence}: {few(found, 4)}."
             findings.append(Finding(cause, what, evidence, "decay_groups: p.dim() >= 2 decides."))
 
     missing = names(lambda p: not p["rates"])
-    what = f"{few(missing)} is in no group of the optimiser: it is never trained"
+    what = f"{few(missing, 4)} is in no group of the optimiser: it is never trained"
     add("parameter_in_no_group", missing, what, f"{len(missing)} of {len(every)} parameters")
     twice = names(lambda p: len(p["rates"]) > 1)
     what = "a parameter is in the groups more than once: each step moves it as often"

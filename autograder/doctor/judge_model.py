@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from autograder.doctor.finding import Finding, Look, few, short
+from autograder.doctor.finding import Finding, Look, short
+from autograder.probes.plain import few
 
 ROOM = 0.5  # nats: what fresh weights of GPT-2's deviation may add to ln V, and more
 SAME = 1e-4  # relative: two float32 results that are one number
@@ -77,7 +78,7 @@ def not_finite(data: dict, bound: str) -> Look:
     first, mask = data["not_finite"] or {"part": "the logits", "positions": None}, data["mask"]
     where = f"in a fresh model the first part with NaN or inf is {first['part']}"
     if first["positions"] is not None and len(first["positions"]) < first["of"]:
-        where += f", at position {few([str(p) for p in first['positions']])}"
+        where += f", at position {few([str(p) for p in first['positions']], 4)}"
     blind = [i for i, row in enumerate(mask or []) if max(row) == -math.inf]
     if blind:
         return _look_at_start(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from autograder.doctor.finding import Finding, Look, few, short
+from autograder.doctor.finding import Finding, Look, short
+from autograder.probes.plain import few
 
 LEARNT = 300  # steps after which a model has to have used the context
 FALL = 0.02  # nats
@@ -80,7 +81,7 @@ def _broke(data: dict) -> Finding:
     part = broke["part"] or "the loss itself"
     what, place = BROKE[broke["what"]]
     norms = ", ".join(short(step["norm"]) for step in before)
-    largest = few([f"{name} {short(size)}" for name, size in data["largest"].items()])
+    largest = few([f"{name} {short(size)}" for name, size in data["largest"].items()], 4)
     return Finding(
         "not_finite",
         f"at step {broke['step']} {what} {part}",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from autograder.doctor.finding import Finding, Look, few, short
+from autograder.doctor.finding import Finding, Look, short
+from autograder.probes.plain import few
 from autograder.doctor.updates import MISTAKES, RIGHT, TOLERANCE, off_by
 
 CLEAR = "train_step: set each p.grad to None (or 0) before loss.backward()."
@@ -66,7 +67,7 @@ def moved(data: dict) -> Look:
     findings, still = [], data["still"]
     if still and any(step["before"] != step["after"] for step in data["steps"]):
         what = "parameters never move, though they have a gradient and are in a group"
-        evidence = f"{len(still)} are the same after {len(data['steps'])} steps: {few(still)}."
+        evidence = f"{len(still)} are the same after {len(data['steps'])} steps: {few(still, 4)}."
         look = "train_step: update every parameter of every group."
         findings.append(Finding("parameter_does_not_move", what, evidence, look))
     if not data["training"]:

@@ -5,9 +5,13 @@ The gradients are those measured in the file; only the rule that turns them into
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+
+from autograder.oracle.training import adamw_step
 
 TOLERANCE = 0.02  # of a learning rate
 
@@ -17,90 +21,91 @@ class Rule:
     """AdamW as it should be; each field is a place for a mistake."""
 
     clip: str = "joint"  # "none", "each": by each tensor's own norm, "always": scaled up too
-    correct: tuple[bool, bool] = (True, True)  # bias correction of m and v
-    swapped: bool = False  # beta1 and beta2
-    eps: str = "outside"  # "inside" the root
-    decay: str = "apart"  # "gradient" (L2), "whole" (without lr), "none"
-    forgets: bool = False  # the state at each step
     first_lr: bool = False  # the learning rate of the first step, kept
-    kind: str = "adam"  # "sgd", "sign": m alone, without v
-    direction: int = -1
+    plain: bool = False  # gradient descent, without m and v
+    switches: Mapping[str, Any] = field(default_factory=dict)  # of the oracle's adamw_step
 
 
 RIGHT = Rule()
+
+
+def adamw(**switches: Any) -> Rule:
+    return Rule(switches=switches)
+
+
 MISTAKES: dict[str, tuple[Rule, str, str]] = {
     "not_clipped": (
-        replace(RIGHT, clip="none"),
+        Rule(clip="none"),
         "gradients are not clipped",
         "clip_grad_norm (does it scale in place?) and train_step (does it call it before the update?).",
     ),
     "clipped_one_by_one": (
-        replace(RIGHT, clip="each"),
+        Rule(clip="each"),
         "each gradient is clipped by its own norm, not all by their joint norm",
         "clip_grad_norm: one norm over all parameters.",
     ),
     "clip_scales_up": (
-        replace(RIGHT, clip="always"),
+        Rule(clip="always"),
         "gradients shorter than max_norm are scaled up to it",
         "clip_grad_norm: scale by at most 1.",
     ),
     "no_bias_correction": (
-        replace(RIGHT, correct=(False, False)),
+        adamw(correct=()),
         "AdamW lacks its bias correction",
         "adamw_step: m / (1 - beta1**t), v / (1 - beta2**t), t from 1.",
     ),
     "no_bias_correction_of_m": (
-        replace(RIGHT, correct=(False, True)),
+        adamw(correct=("v",)),
         "AdamW lacks the bias correction of m",
         "adamw_step: m / (1 - beta1**t), t from 1.",
     ),
     "no_bias_correction_of_v": (
-        replace(RIGHT, correct=(True, False)),
+        adamw(correct=("m",)),
         "AdamW lacks the bias correction of v",
         "adamw_step: v / (1 - beta2**t), t from 1.",
     ),
     "betas_swapped": (
-        replace(RIGHT, swapped=True),
+        adamw(use="swapped"),
         "beta1 and beta2 have changed places",
         "adamw_step: beta1 is for m, beta2 for v.",
     ),
     "eps_inside_the_root": (
-        replace(RIGHT, eps="inside"),
+        adamw(eps_at="inside"),
         "eps is added inside the root",
         "adamw_step: v_hat.sqrt() + eps.",
     ),
     "decay_in_the_gradient": (
-        replace(RIGHT, decay="gradient"),
+        adamw(decay="gradient"),
         "weight decay is added to the gradient (L2), so AdamW divides it away",
         "adamw_step: param *= 1 - lr * weight_decay, apart from the gradient.",
     ),
     "decay_without_lr": (
-        replace(RIGHT, decay="whole"),
+        adamw(decay="without lr"),
         "weight decay is not multiplied by the learning rate",
         "adamw_step: param *= 1 - lr * weight_decay.",
     ),
     "decay_not_applied": (
-        replace(RIGHT, decay="none"),
+        adamw(decay="none"),
         "the groups' weight decay is not applied",
         "train_step: hand group['weight_decay'] to adamw_step.",
     ),
     "state_forgotten": (
-        replace(RIGHT, forgets=True),
+        adamw(forget=True),
         "the moments of AdamW begin anew at each step",
         "adamw_step, train_step: the state is kept between calls.",
     ),
     "lr_of_the_first_step": (
-        replace(RIGHT, first_lr=True),
+        Rule(first_lr=True),
         "each step takes the learning rate of the first one: the schedule has no effect",
         "train_step: hand the lr of this call to the update.",
     ),
     "plain_gradient_descent": (
-        replace(RIGHT, kind="sgd"),
+        Rule(plain=True),
         "updates are plain gradient descent, not AdamW",
         "adamw_step, and that train_step calls it.",
     ),
     "gradient_ascent": (
-        replace(RIGHT, direction=1),
+        adamw(sign=-1.0),
         "updates go up the gradient: the loss is made larger",
         "adamw_step: param is made smaller by lr * m_hat / (v_hat.sqrt() + eps).",
     ),
@@ -109,26 +114,15 @@ MISTAKES: dict[str, tuple[Rule, str, str]] = {
 
 def predicted(data: dict, name: str, rule: Rule) -> list[np.ndarray]:
     """Entries of a parameter after each step."""
-    b1, b2 = reversed(data["betas"]) if rule.swapped else data["betas"]
-    eps, decay = data["eps"], data["decay"][name]
-    p = np.array(data["steps"][0]["before"][name])
-    m = v = np.zeros_like(p)
-    found, t = [], 0
+    p, found, state = np.array(data["steps"][0]["before"][name]), [], {}
+    decay, betas = data["decay"][name], tuple(data["betas"])
     for step in data["steps"]:
         lr = data["steps"][0]["lr"] if rule.first_lr else step["lr"]
         g = np.array(step["grads"][name]) * scale(step, name, rule)
-        if rule.decay == "gradient":
-            g = g + decay * p
-        elif rule.decay != "none":
-            p = p * (1 - (lr if rule.decay == "apart" else 1) * decay)
-        if rule.forgets:
-            m, v, t = np.zeros_like(p), np.zeros_like(p), 0
-        t += 1
-        m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
-        m_hat = m / (1 - b1**t) if rule.correct[0] else m
-        v_hat = v / (1 - b2**t) if rule.correct[1] else v
-        root = np.sqrt(v_hat + eps) if rule.eps == "inside" else np.sqrt(v_hat) + eps
-        p = p + rule.direction * lr * (g if rule.kind == "sgd" else m_hat / root)
+        if rule.plain:
+            p = p * (1 - lr * decay) - lr * g
+        else:
+            p = adamw_step(p, g, state, lr, betas, data["eps"], decay, **rule.switches)
         found.append(p)
     return found
 
