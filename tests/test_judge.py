@@ -33,9 +33,7 @@ def test_a_bool_is_no_number():
 def test_difference_names_the_first_wrong_entry():
     trouble = difference(array(1, 2, 4), array(1, 2, 3), what="the row")
     assert trouble.what == "Wrong values in the row."
-    assert trouble.evidence == (
-        "At [2] of the row: expected 3, got 4 (1 of 3 entries differs)."
-    )
+    assert trouble.evidence == ("At [2] of the row: expected 3, got 4 (1 of 3 entries differs).")
 
 
 def test_difference_minds_the_tolerance_and_infinities():

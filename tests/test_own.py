@@ -41,7 +41,12 @@ ATTENTION = "03_self_attention/self_attention.ipynb"
 @pytest.mark.parametrize(
     "name, right, changed, says",
     [
-        ("attention", "d_k = Q.shape[-1]", "d_k = Q.shape[-1] ** 2", "divided by d_k; it should be sqrt(d_k)"),
+        (
+            "attention",
+            "d_k = Q.shape[-1]",
+            "d_k = Q.shape[-1] ** 2",
+            "divided by d_k; it should be sqrt(d_k)",
+        ),
         ("attention", "d_k = Q.shape[-1]", "raise NotImplementedError", "not started"),
     ],
     ids=["wrong", "half written"],

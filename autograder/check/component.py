@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check import source
 from autograder.check.findings import findings, told
 from autograder.check.mistake import Mistake
 from autograder.check.parts import Fixture, Inputs, Property, double
+from autograder.check.properties import source
 from autograder.check.shown import shown
 from autograder.course import where
 from autograder.judge import Report, Trouble, difference

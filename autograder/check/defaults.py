@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autograder.check.component import Component
 from autograder.check.parts import Inputs, Property
-from autograder.check.varied import property_of
+from autograder.check.properties.varied import property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form
 from autograder.probes import Answer, Call

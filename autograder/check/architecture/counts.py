@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from autograder.check.architecture.count_mistakes import TOTAL, mistakes_of
 from autograder.check.component import Component
+from autograder.check.draw import choice
 from autograder.check.findings import failure
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import choice
-from autograder.check.properties import python_numbers
+from autograder.check.properties.common import python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, number
 from autograder.oracle import architecture as oracle

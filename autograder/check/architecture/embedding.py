@@ -8,11 +8,11 @@ import numpy as np
 
 from autograder.check.architecture.embedding_mistakes import mistakes_of
 from autograder.check.component import Component, module
-from autograder.check.parts import Fixture, Property
 from autograder.check.draw import choice, normal
-from autograder.check.initial import initial_values
-from autograder.check.properties import COMMON
-from autograder.check.varied import batch_dims
+from autograder.check.parts import Fixture, Property
+from autograder.check.properties.common import COMMON
+from autograder.check.properties.initial import initial_values
+from autograder.check.properties.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.oracle import architecture as oracle
 from autograder.probes import Call

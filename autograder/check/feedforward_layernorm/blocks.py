@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component, module
+from autograder.check.draw import choice, normal
 from autograder.check.findings import failure
 from autograder.check.parts import Fixture, Property, double
-from autograder.check.draw import choice, normal
-from autograder.check.dropout import ALMOST_ONE, dropout, rescaled
-from autograder.check.properties import COMMON, causal
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, causal
+from autograder.check.properties.dropout import ALMOST_ONE, dropout, rescaled
+from autograder.check.properties.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 

@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 from autograder.check.component import Component
 from autograder.check.feedforward_layernorm import activations
 from autograder.check.mistake import Mistake, altered
-from autograder.check.properties import COMMON
+from autograder.check.properties.common import COMMON
 from autograder.oracle import feedforward_layernorm as oracle
 
 PHI = "Phi(x) = 0.5 * (1 + torch.erf(x / math.sqrt(2)))"

@@ -7,7 +7,7 @@ import math
 from autograder.check.component import Component
 from autograder.check.feedforward_layernorm import activations
 from autograder.check.mistake import Mistake, entries
-from autograder.check.properties import COMMON
+from autograder.check.properties.common import COMMON
 from autograder.oracle import feedforward_layernorm as oracle
 
 LINE = "0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.check.component import Component, module
 from autograder.check.feedforward_layernorm import norms
 from autograder.check.mistake import entries
-from autograder.check.properties import COMMON
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON
+from autograder.check.properties.varied import batch_dims
 from autograder.oracle import feedforward_layernorm as oracle
 
 ROOT = "torch.sqrt(var + self.eps)"

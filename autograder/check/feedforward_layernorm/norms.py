@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from autograder.check.draw import choice, normal
 from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
-from autograder.check.draw import choice, normal
-from autograder.check.properties import causal
+from autograder.check.properties.common import causal
 
 EPS = 1e-5
 FLAT = "rows of equal entries"

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.findings import failure
-from autograder.check.parts import Property
-from autograder.check.dropout import dropout, rescaled
 from autograder.check.forward_pass.weights_inputs import ENDINGS, SIZES
-from autograder.check.initial import initial_values
-from autograder.check.properties import causal, gradients, unchanged
-from autograder.check.tensors import any_device, any_order, keeps_dtype
-from autograder.check.varied import SQUEEZE, property_of
+from autograder.check.parts import Property
+from autograder.check.properties.common import causal, gradients, unchanged
+from autograder.check.properties.dropout import dropout, rescaled
+from autograder.check.properties.initial import initial_values
+from autograder.check.properties.tensors import any_device, any_order, keeps_dtype
+from autograder.check.properties.varied import SQUEEZE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.judge.report import NUMBERS

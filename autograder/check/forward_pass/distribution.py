@@ -11,9 +11,9 @@ from autograder.check.component import Component
 from autograder.check.draw import choice, normal
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
-from autograder.check.properties import sums_to_one, unchanged
-from autograder.check.tensors import any_device, any_order, keeps_dtype
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import sums_to_one, unchanged
+from autograder.check.properties.tensors import any_device, any_order, keeps_dtype
+from autograder.check.properties.varied import batch_dims
 from autograder.oracle import forward_pass as oracle
 from autograder.oracle.self_attention import softmax
 

@@ -8,9 +8,9 @@ from autograder.check.component import Component
 from autograder.check.draw import choice, normal
 from autograder.check.forward_pass.loss_mistakes import BOTH, MISTAKES, OVERFLOW, PICK, loss
 from autograder.check.parts import Fixture
-from autograder.check.properties import COMMON
+from autograder.check.properties.common import COMMON
+from autograder.check.properties.varied import SQUEEZE, batch_dims, first_only, property_of
 from autograder.check.raised import RESHAPE
-from autograder.check.varied import SQUEEZE, batch_dims, first_only, property_of
 from autograder.judge.compare import Tolerance
 
 APART = 800.0  # in one place; the others lie a few hundred apart

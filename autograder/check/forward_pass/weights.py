@@ -8,9 +8,9 @@ from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.forward_pass.weights_inputs import DRAWN, call, expected, fixtures
 from autograder.check.forward_pass.weights_mistakes import MISTAKES, STREAM
-from autograder.check.initial import SAMPLING
 from autograder.check.parts import Property
-from autograder.check.randomness import generator_decides
+from autograder.check.properties.initial import SAMPLING
+from autograder.check.properties.randomness import generator_decides
 from autograder.judge import Trouble
 from autograder.judge.report import NUMBERS
 from autograder.probes import Call

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.check.draw import choice
-from autograder.check.initial import WITHIN, groups, statistics
 from autograder.check.parts import Fixture
+from autograder.check.properties.initial import WITHIN, groups, statistics
 from autograder.oracle import forward_pass as oracle
 from autograder.probes import Call
 from autograder.probes.forward_pass import UNTOUCHED

@@ -18,12 +18,12 @@ from autograder.check.generation.continuing_mistakes import (
     continued,
 )
 from autograder.check.generation.sampling import outside
-from autograder.check.mode import parts_restored
 from autograder.check.parts import Fixture, Inputs, Property
-from autograder.check.properties import unchanged
-from autograder.check.randomness import generator_decides, same
-from autograder.check.tensors import any_device
-from autograder.check.varied import SQUEEZE, property_of
+from autograder.check.properties.common import unchanged
+from autograder.check.properties.mode import parts_restored
+from autograder.check.properties.randomness import generator_decides, same
+from autograder.check.properties.tensors import any_device
+from autograder.check.properties.varied import SQUEEZE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance
 from autograder.probes import Call

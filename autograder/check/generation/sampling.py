@@ -17,10 +17,10 @@ from autograder.check.generation.sampling_mistakes import (
     distribution,
 )
 from autograder.check.parts import Fixture, Inputs, Property
-from autograder.check.properties import unchanged
-from autograder.check.randomness import generator_decides
-from autograder.check.tensors import any_device
-from autograder.check.varied import SQUEEZE, property_of
+from autograder.check.properties.common import unchanged
+from autograder.check.properties.randomness import generator_decides
+from autograder.check.properties.tensors import any_device
+from autograder.check.properties.varied import SQUEEZE, property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form
 from autograder.probes import Call

@@ -15,8 +15,8 @@ from autograder.check.multi_head_attention.inputs import (
 )
 from autograder.check.multi_head_attention.writes import on_layer
 from autograder.check.parts import Fixture
-from autograder.check.properties import COMMON, LEAVE_IT, causal
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, LEAVE_IT, causal
+from autograder.check.properties.varied import batch_dims
 from autograder.oracle import multi_head_attention as oracle
 
 TAKE_OUT = "attn(x) - head_writes(attn, x)[..., head, :, :]"

@@ -6,7 +6,7 @@ from array_api_compat import array_namespace
 
 from autograder.check.draw import choice, normal
 from autograder.check.parts import Fixture
-from autograder.check.varied import SQUEEZE, property_of
+from autograder.check.properties.varied import SQUEEZE, property_of
 from autograder.oracle import multi_head_attention as oracle
 
 SIZES = (2, 5, 12, 3), (3, 6, 20, 4), (2, 7, 15, 5)  # B, T, d, H, and d_k differ from each other

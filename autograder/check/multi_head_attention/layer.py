@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component, module
-from autograder.check.dropout import dropout, rescaled
 from autograder.check.findings import failure
-from autograder.check.initial import each, initial_values
 from autograder.check.multi_head_attention.inputs import EXTREMES, layer, layer_fixtures
 from autograder.check.multi_head_attention.layer_mistakes import MISTAKES
 from autograder.check.parts import Property
-from autograder.check.properties import COMMON, causal, several_lengths
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, causal, several_lengths
+from autograder.check.properties.dropout import dropout, rescaled
+from autograder.check.properties.initial import each, initial_values
+from autograder.check.properties.varied import batch_dims
 from autograder.judge import Trouble
 from autograder.probes import Call
 

@@ -10,9 +10,9 @@ from autograder.check.draw import choice, normal
 from autograder.check.mistake import Mistake, altered
 from autograder.check.multi_head_attention.inputs import SIZES
 from autograder.check.parts import Fixture
-from autograder.check.properties import COMMON, causal
+from autograder.check.properties.common import COMMON, causal
+from autograder.check.properties.varied import SQUEEZE, batch_dims, first_only, property_of
 from autograder.check.raised import RESHAPE
-from autograder.check.varied import SQUEEZE, batch_dims, first_only, property_of
 from autograder.oracle import multi_head_attention as oracle
 
 OTHER_NUMBER = (

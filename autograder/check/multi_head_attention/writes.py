@@ -18,8 +18,8 @@ from autograder.check.multi_head_attention.inputs import (
     without_biases,
 )
 from autograder.check.parts import Property
-from autograder.check.properties import COMMON, LEAVE_IT, causal
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, LEAVE_IT, causal
+from autograder.check.properties.varied import batch_dims
 from autograder.judge.compare import Tolerance, difference
 from autograder.oracle import multi_head_attention as oracle
 from autograder.probes import Call

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.parts import Fixture
 from autograder.check.draw import choice, normal
-from autograder.check.properties import python_numbers, unchanged
+from autograder.check.parts import Fixture
+from autograder.check.properties.common import python_numbers, unchanged
+from autograder.check.properties.varied import property_of
 from autograder.check.residual_stream.direction_mistakes import MISTAKES
-from autograder.check.varied import property_of
 from autograder.oracle import residual_stream as oracle
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.draw import normal
 from autograder.check.findings import failure
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import normal
-from autograder.check.properties import python_numbers, unchanged
-from autograder.check.varied import property_of
+from autograder.check.properties.common import python_numbers, unchanged
+from autograder.check.properties.varied import property_of
 from autograder.check.residual_stream.gradient_mistakes import MISTAKES
 from autograder.check.residual_stream.sublayers import call_with, silent, sizes, stack
 from autograder.judge import Trouble

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.parts import Fixture, Property
 from autograder.check.draw import normal
-from autograder.check.properties import COMMON
-from autograder.check.varied import batch_dims, property_of
+from autograder.check.parts import Fixture, Property
+from autograder.check.properties.common import COMMON
+from autograder.check.properties.varied import batch_dims, property_of
 from autograder.check.residual_stream.ledger_mistakes import MISTAKES
 from autograder.check.residual_stream.sublayers import call_with, once, sizes, stack
 from autograder.judge import Trouble

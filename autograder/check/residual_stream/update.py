@@ -7,11 +7,11 @@ import operator
 from array_api_compat import array_namespace
 
 from autograder.check.component import Component
+from autograder.check.draw import normal
 from autograder.check.mistake import entries
 from autograder.check.parts import Fixture
-from autograder.check.draw import normal
-from autograder.check.properties import COMMON
-from autograder.check.varied import batch_dims, property_of
+from autograder.check.properties.common import COMMON
+from autograder.check.properties.varied import batch_dims, property_of
 from autograder.check.residual_stream.sublayers import call_with, once, silent, sizes, stack
 from autograder.oracle import residual_stream as oracle
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.draw import choice, normal
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, causal, sums_to_one
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, causal, sums_to_one
+from autograder.check.properties.varied import batch_dims
 from autograder.check.self_attention.mask import MASK
 from autograder.judge import Trouble
 from autograder.judge.compare import form, number

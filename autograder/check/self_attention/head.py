@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-
 from autograder.check.component import Component, module
+from autograder.check.draw import choice, normal
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture
-from autograder.check.draw import choice, normal
-from autograder.check.initial import each, initial_values
-from autograder.check.properties import COMMON, causal, several_lengths
-from autograder.check.varied import batch_dims
+from autograder.check.properties.common import COMMON, causal, several_lengths
+from autograder.check.properties.initial import each, initial_values
+from autograder.check.properties.varied import batch_dims
 from autograder.oracle import self_attention as oracle
 
 

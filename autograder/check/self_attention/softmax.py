@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.draw import choice, normal
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import choice, normal
-from autograder.check.properties import COMMON, sums_to_one
+from autograder.check.properties.common import COMMON, sums_to_one
 from autograder.judge import Trouble
 from autograder.oracle import self_attention as oracle
 

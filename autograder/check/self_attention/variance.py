@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.defaults import defaults
+from autograder.check.draw import choice
 from autograder.check.findings import failure
 from autograder.check.mistake import Mistake, altered
 from autograder.check.parts import Fixture, Property
-from autograder.check.defaults import defaults
-from autograder.check.draw import choice
-from autograder.check.properties import python_numbers
+from autograder.check.properties.common import python_numbers
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, number
 from autograder.probes import Call

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.parts import Fixture, Inputs, Property
 from autograder.check.draw import choice
-from autograder.check.properties import unchanged
-from autograder.check.tensors import any_device
-from autograder.check.varied import SQUEEZE, property_of
-from autograder.check.randomness import generator_decides
+from autograder.check.parts import Fixture, Inputs, Property
+from autograder.check.properties.common import unchanged
+from autograder.check.properties.randomness import generator_decides
+from autograder.check.properties.tensors import any_device
+from autograder.check.properties.varied import SQUEEZE, property_of
 from autograder.check.training.batches_mistakes import MISTAKES, describe, expected
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, form

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component
+from autograder.check.draw import choice, normal
 from autograder.check.mistake import Mistake, altered, entries
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import choice, normal
-from autograder.check.properties import python_numbers
-from autograder.check.tensors import works_away
-from autograder.check.varied import property_of
+from autograder.check.properties.common import python_numbers
+from autograder.check.properties.tensors import works_away
+from autograder.check.properties.varied import property_of
 from autograder.judge import Trouble
 from autograder.oracle import training as oracle
 from autograder.probes import Call

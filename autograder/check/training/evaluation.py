@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from autograder.check.component import Component
+from autograder.check.draw import choice
 from autograder.check.mistake import entries
 from autograder.check.parts import Fixture, Property
-from autograder.check.draw import choice
-from autograder.check.mode import parts_restored
-from autograder.check.properties import python_numbers
-from autograder.check.tensors import works_away
-from autograder.check.varied import property_of
+from autograder.check.properties.common import python_numbers
+from autograder.check.properties.mode import parts_restored
+from autograder.check.properties.tensors import works_away
+from autograder.check.properties.varied import property_of
 from autograder.check.training.step import small_model
 from autograder.judge import Trouble
 from autograder.oracle import training as oracle

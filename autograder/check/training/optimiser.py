@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.parts import Fixture, Property, double
-from autograder.check.draw import choice, normal
-from autograder.check.properties import unchanged
-from autograder.check.tensors import any_device
 from autograder.check.defaults import defaults
+from autograder.check.draw import choice, normal
+from autograder.check.parts import Fixture, Property, double
+from autograder.check.properties.common import unchanged
+from autograder.check.properties.tensors import any_device
 from autograder.check.training.optimiser_mistakes import AVERAGES, MISTAKES, expected
 from autograder.judge.compare import difference, form
 from autograder.oracle import training as oracle

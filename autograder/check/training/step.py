@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.component import Component
-from autograder.check.parts import Fixture, Inputs, Property
-from autograder.check.draw import choice, normal
-from autograder.check.tensors import works_away
-from autograder.check.varied import property_of
 from autograder.check.defaults import defaults
+from autograder.check.draw import choice, normal
+from autograder.check.parts import Fixture, Inputs, Property
+from autograder.check.properties.tensors import works_away
+from autograder.check.properties.varied import property_of
 from autograder.check.training.step_mistakes import MISTAKES, MODE, named, trained
 from autograder.judge import Trouble
 from autograder.judge.compare import kind

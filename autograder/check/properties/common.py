@@ -10,7 +10,7 @@ import torch
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.parts import Inputs, Property, double
-from autograder.check.tensors import any_device, any_order, keeps_dtype
+from autograder.check.properties.tensors import any_device, any_order, keeps_dtype
 from autograder.judge import Trouble
 from autograder.judge.compare import Tolerance, difference, form, index, kind, leaves, number
 from autograder.probes import Answer, Call

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.parts import Inputs, Property
-from autograder.check.varied import property_of
+from autograder.check.properties.varied import property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import close, difference, form
 from autograder.probes import Answer, Call

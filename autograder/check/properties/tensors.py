@@ -11,8 +11,8 @@ import numpy as np
 from autograder.check.component import Component
 from autograder.check.findings import failure
 from autograder.check.parts import Inputs, Property, double
+from autograder.check.properties.varied import property_of
 from autograder.check.raised import RESHAPE
-from autograder.check.varied import property_of
 from autograder.judge import Trouble
 from autograder.judge.compare import form, kind, leaves
 from autograder.probes import Answer, Call
