@@ -69,7 +69,7 @@ def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None)
     if not answer.failure:
         return None
     looks = (look for part, look in c.raises.items() if part in answer.failure.message)
-    trouble = failure(answer, f"on {fixture.name}")
+    trouble = failure(answer, f'in the part "{fixture.name}"')
     trouble = replace(trouble, look=next(looks, trouble.look))
     return replace(trouble, evidence="") if cause else trouble
 

@@ -132,7 +132,8 @@ def difference(
     for name, g, w in leaves(got, want, what):
         if isinstance(w, (bool, str)) or w is None:
             if g != w:
-                return Trouble(f"{name} is {g!r}; it should be {w!r}.")
+                g, w = (v if isinstance(v, str) else repr(v) for v in (g, w))
+                return Trouble(f"{name} is {g}; it should be {w}.")
             continue
         g, w = np.asarray(g, dtype=np.float64), np.asarray(w, dtype=np.float64)
         wrong = ~close(g, w, tolerance)

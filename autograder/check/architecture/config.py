@@ -193,9 +193,10 @@ MISTAKES = (
     Mistake(
         "heads_refused",
         altered(_config, after=_refused_by_heads),
-        "__post_init__ refuses medium, large and xl: the n_head there (12 if none is given) does not "
-        "divide d_model. It should be d_model / 64.",
-        "In the calls of cls: n_head=16 in medium, 20 in large, 25 in xl. (24, 36 and 48 are n_layer.)",
+        "__post_init__ refuses medium, large and xl: their n_head, left out (then it is 12) or "
+        "another number, does not divide d_model. It should be d_model / 64.",
+        "n_layer, n_head, d_model are 24, 16, 1024 in medium, 36, 20, 1280 in large and 48, 25, "
+        "1600 in xl. Is n_head left out, or swapped with n_layer?",
         "Your __post_init__ has done its work: heads that do not divide the width never become a "
         "model.",
     ),
@@ -260,7 +261,7 @@ MISTAKES = (
         altered(_config, n_head=lambda L, H, d: 64),
         "n_head is 64 in the four constructors, which is the width d_k of a head; it should be the "
         "number of heads, 12, 16, 20 and 25.",
-        "In the calls of cls: n_head=64 -> d_model / 64, which is 16 in medium.",
+        "In the calls of cls: n_head=64 -> 12 in small, 16 in medium, 20 in large, 25 in xl.",
         "No weight's shape depends on H, so the published weights load without an error. They are "
         "then cut into 64 heads of width 12 instead of 12 of width 64, and nothing says so.",
     ),

@@ -374,8 +374,8 @@ def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         mistake(
             "total_without_unembedding",
-            "The total leaves out unembedding; it should be the sum of all six parts. It shows where "
-            "tie_weights is False.",
+            "The total leaves out unembedding; it should be the sum of all six parts. The two "
+            "differ only when tie_weights is False.",
             "In the sum for the total, unembedding is missing. Is it put into the dict after the sum?",
             "Without tying it is a matrix of its own: 38,597,376 parameters in GPT-2 small.",
             left_out=("unembedding",),

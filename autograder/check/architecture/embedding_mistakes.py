@@ -191,7 +191,8 @@ def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
             "positions_run_on",
             "The places are counted on through the batch: sentence 1 starts at row T of P. Every "
             "sentence should start at row 0.",
-            "Count the places of one sentence, ids.shape[-1], not those of the batch, ids.numel().",
+            "torch.arange(ids.numel()).reshape(ids.shape) -> torch.arange(ids.shape[-1]), without"
+            " the reshape; or simply P[:ids.shape[-1]].",
             "The result for one sentence depends on its place in the batch, and 1024 positions are "
             "used up by a batch of 16 sentences of 64 tokens.",
             places=_running_on,
@@ -207,7 +208,8 @@ def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
         mistake(
             "squeezed",
             "squeeze() takes every axis of size 1 out of the result; the result should keep them.",
-            "Leave out the squeeze() behind the sum: its shape is right for every ids.",
+            "Leave out squeeze(), behind the sum, behind ids or behind E[ids]: the sum has the "
+            "right shape for every ids.",
             "A batch of one text, or a text of one token, as in the first step of a generation, comes "
             "back without that axis, and the next layer takes another axis for it.",
             after=_squeezed,

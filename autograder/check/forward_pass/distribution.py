@@ -194,7 +194,7 @@ NEXT_TOKEN_DISTRIBUTION = Component(
             "log_softmax",
             _wrong(after=_log),
             "It returns log-probabilities; it should return probabilities.",
-            "log_softmax -> softmax, or take out the log behind it.",
+            "log_softmax -> softmax, or take out the log that is taken of the softmax.",
             f"They are all 0 or less. {TO_DRAW}",
         ),
         Mistake(

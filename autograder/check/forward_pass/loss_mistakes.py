@@ -208,9 +208,9 @@ MISTAKES = (
     Mistake(
         "softmax_twice",
         _wrong(before=lambda i: {"logits": softmax(i["logits"])}),
-        "The softmax is taken twice: of the logits, and again by what computes the loss from "
-        "them; it should be taken once.",
-        "logsumexp, log_softmax and cross_entropy: give them logits, not softmax(logits).",
+        "The loss is computed from softmax(logits) and takes a softmax itself, so there are two; "
+        "it should be computed from the logits.",
+        "Take out softmax(...): logsumexp, gather, log_softmax and cross_entropy all want logits.",
         "A softmax of numbers between 0 and 1 is nearly flat. With V = 50,257 the loss cannot get "
         "below 9.82, whatever the model learns.",
     ),
@@ -256,8 +256,8 @@ MISTAKES = (
         _wrong(score=_by_hand),
         "It is -log of exp(logits) / its sum: exp overflows, and inf / inf is NaN; it should "
         "be logsumexp minus the target's logit.",
-        "exp(logits) / its sum, and the log -> logits.logsumexp(-1) - logits.gather(-1, "
-        "targets[..., None]).squeeze(-1)",
+        "-log(exp(logits) / its sum) -> logits.logsumexp(-1) - logits.gather(-1, targets[..., "
+        "None]).squeeze(-1)",
         "In float32 e^89 is infinite. A single large logit makes the loss NaN, and after one step "
         "every parameter.",
     ),
@@ -277,7 +277,7 @@ MISTAKES = (
         _wrong(pick=_expected),
         "It is the entropy, the sum of -p * log p over all tokens, without the targets; it "
         "should be -log p of the target alone.",
-        "The sum over the vocabulary -> the target's entry: gather(-1, targets[..., "
+        "-(p * p.log()).sum(-1) -> logits.logsumexp(-1) - logits.gather(-1, targets[..., "
         "None]).squeeze(-1)",
         "The model would learn to be sure, of whatever it likes.",
     ),
@@ -322,8 +322,8 @@ MISTAKES = (
         _wrong(pick=_largest),
         "It is -log p of the most likely token, and the targets are not used; it should be "
         "-log p of the target.",
-        "logits.amax(-1), or logits.argmax(-1) as the index -> logits.gather(-1, targets[..., "
-        "None]).squeeze(-1)",
+        "logits.amax(-1) -> logits.gather(-1, targets[..., None]).squeeze(-1); or, used as the "
+        "index, logits.argmax(-1) -> targets.",
         "The model would learn to be sure, of whatever it likes.",
     ),
     Mistake(

@@ -98,8 +98,8 @@ MISTAKES = (
         "W_U_transposed",
         altered(whole, shapes=_turned),
         "W_U has shape (V, d); it should have shape (d, V), as for x @ self.W_U.",
-        "In __init__: torch.empty(config.vocab_size, config.d_model) -> "
-        "torch.empty(config.d_model, config.vocab_size), for W_U.",
+        "In __init__, for W_U: torch.empty(V, d) -> torch.empty(d, V). In forward: self.W_U.T -> "
+        "self.W_U.",
         "Weights that are saved by one model could not be loaded by another.",
     ),
     Mistake(
@@ -250,15 +250,15 @@ MISTAKES = (
         "first_block_only",
         altered(whole, order=lambda L: [0]),
         "Only the first block is used; all L should be, one after another.",
-        "ln_f and the return come after the loop, not inside it; and it is a loop over "
-        "self.blocks, not self.blocks[:1].",
+        "Either ln_f and the return stand inside the loop: move them behind it. Or "
+        "self.blocks[0](x) or self.blocks[:1] -> a loop over self.blocks.",
         "All other blocks would be there, be counted and saved, and never get a gradient.",
     ),
     Mistake(
         "last_block_only",
         altered(whole, order=lambda L: [L - 1]),
-        "The last block reads the embedded tokens, and no other block counts; it should read "
-        "what the block before it returned, and so each.",
+        "Every block reads the embedded tokens, so only the last one counts; each should read "
+        "what the block before it returned.",
         "In the loop, one name on both sides: x = block(x). Or self.blocks[-1] -> a loop over "
         "self.blocks.",
         "The result of every earlier block would be thrown away, and none of them gets a gradient.",
@@ -299,8 +299,8 @@ MISTAKES = (
         altered(whole, order=lambda L: []),
         "No block has an effect: ln_f reads the embedded tokens; it should read what the last "
         "block returned.",
-        "In the loop: block(x) -> x = block(x), if there is a loop over self.blocks; else it "
-        "is missing.",
+        "In the loop: block(x) -> x = block(x). If there is no loop, add: for block in "
+        "self.blocks: x = block(x).",
         "No position would learn anything of the others: the best that is left is which token "
         "tends to follow which.",
     ),
@@ -326,7 +326,8 @@ MISTAKES = (
         "logits_transposed",
         altered(whole, read=lambda logits: logits.mT),
         "forward() returns the logits as (B, V, T); it should return them as (B, T, V).",
-        "In the return of forward: take out the transpose.",
+        "In the return of forward: take out .transpose(1, 2); or self.E @ x.transpose(1, 2) -> x "
+        "@ self.E.T.",
         "torch's cross_entropy wants the vocabulary on axis 1, and there alone such a transpose has "
         "its place. What reads logits[..., -1, :] would get one token at all positions.",
     ),

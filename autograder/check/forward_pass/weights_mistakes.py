@@ -107,8 +107,8 @@ MISTAKES = (
         _wrong(E=_less, P=_less, W_U=_less, qkv=_less, W_up=_less),
         "All matrices, also E, P and W_U, have deviation 0.02 / sqrt(2 * L); only W_O and "
         "W_down should, and all others should have 0.02.",
-        "0.02 / math.sqrt(2 * L) only where the name ends in W_O or W_down, not for every "
-        "matrix: there 0.02.",
+        "Use 0.02 / math.sqrt(2 * L) only where the name ends in W_O or W_down; for every other "
+        "matrix use 0.02.",
         "In GPT-2 small the tables would start 4.9 times too small, and scores, which are products "
         "of queries and keys, 24 times: attention starts as a plain average.",
         slight=SAMPLED,
@@ -129,8 +129,8 @@ MISTAKES = (
         _wrong(std=1.0),
         "0.02 is missing: the matrices have deviation 1, W_O and W_down 1 / sqrt(2 * L); it "
         "should be 0.02, and 0.02 / sqrt(2 * L).",
-        "Give normal_ its two numbers: p.normal_(0.0, 0.02, generator=generator), not "
-        "p.normal_(generator=generator), which takes 0 and 1.",
+        "1 -> 0.02 in both places: p.normal_(0.0, 0.02), and 0.02 / math.sqrt(2 * L) for W_O and "
+        "W_down. p.normal_() without numbers takes 0 and 1.",
         "The matrices are 50 times too large. A tied model of GPT-2 small's size starts with a loss "
         "of more than 100 instead of 10.8.",
     ),
@@ -216,8 +216,8 @@ MISTAKES = (
         _wrong(std=0.02 * 3**-0.5, within=3**-0.5),
         "The numbers are uniform between -0.02 and 0.02 (W_O and W_down: 0.02 / sqrt(2 * L)); "
         "they should be normal with that deviation.",
-        "p.uniform_(-0.02, 0.02) -> p.normal_(0.0, 0.02), and so for W_O and W_down; or "
-        "torch.rand -> torch.randn.",
+        "p.uniform_(-0.02, 0.02) -> p.normal_(0.0, 0.02), and so for W_O and W_down; or (2 * "
+        "torch.rand(...) - 1) -> torch.randn(...).",
         "Their deviation is 0.02 / sqrt(3) = 0.0115 only, so that every layer starts 1.7 times "
         "too small.",
         slight=SAMPLED,
@@ -254,8 +254,8 @@ MISTAKES = (
         _wrong(untouched=tuple(ENDINGS)),
         "No parameter is changed: each holds what it held before; each should be filled in "
         "place.",
-        "p = ... -> p.normal_(...) or p.fill_(...): p = ... only gives the name p to a new "
-        "tensor.",
+        "p = ... only gives the name p to a new tensor: p.normal_(...), p.fill_(...). Without "
+        "such a line, loop over model.named_parameters(): those, not copies.",
         "The model would start with whatever its constructor left there, torch.empty included.",
     ),
     Mistake(
@@ -290,7 +290,8 @@ MISTAKES = (
         _wrong(untouched=("E", "P", "W_U")),
         "E, P and W_U hold what they held before; they should be drawn with deviation 0.02. "
         "The blocks are right.",
-        "Loop over all of model.named_parameters(), not over the parameters of the blocks.",
+        "The branch that draws must also take E, P and W_U, as p.dim() == 2 does; W_Q ... W_down "
+        "alone, or names that start with 'blocks', are too few.",
         "The tables would start with whatever the constructor left there, torch.empty included.",
     ),
     Mistake(

@@ -65,7 +65,8 @@ MISTAKES = (
         "signed",
         "It returns the largest cosine, sign included; it should be the largest |cosine|: -0.9 is as "
         "bad as 0.9.",
-        "The absolute value comes first: .max() -> .abs().max(), of the pairs of different rows.",
+        ".max() -> .abs().max(). If -inf or -1 was put on the diagonal, put 0 there: abs() would "
+        "make it the largest.",
         "Of random directions the worst pair has a negative cosine half of the time.",
         of=max,
     ),
@@ -80,7 +81,8 @@ MISTAKES = (
     _mistake(
         "most_negative",
         "It returns the smallest cosine, sign included; it should be the largest |cosine|.",
-        "In the last step: .min() -> .abs().max().",
+        "In the last step: .min() -> .abs().max(), with 0 on the diagonal first: "
+        "cosines.fill_diagonal_(0).",
         "Of random directions the worst pair has a positive cosine half of the time.",
         of=min,
     ),
@@ -209,7 +211,8 @@ MISTAKES = (
         "smallest",
         "It returns the smallest |cosine|, that of the pair nearest to orthogonal; it should be the "
         "largest.",
-        "The minimum of the absolute values -> their maximum.",
+        "The minimum of the absolute values -> their maximum, with 0 on the diagonal: "
+        "cosines.fill_diagonal_(0).abs().max().",
         "Among many directions some pair is always nearly orthogonal. Whether there is room for all "
         "depends on the pair that is not.",
         of=lambda c: min(map(abs, c)),
@@ -217,7 +220,8 @@ MISTAKES = (
     _mistake(
         "squared",
         "It returns the square of the cosine of the worst pair; it should be the |cosine| itself.",
-        "Leave out the ** 2; abs() is what takes the sign away.",
+        "(cosines ** 2).max() -> cosines.abs().max(). If abs() is there already, only leave out "
+        "the ** 2.",
         "An overlap of 0.2 would look like one of 0.04.",
         after=lambda c: c * c,
     ),

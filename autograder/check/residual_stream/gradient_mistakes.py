@@ -104,8 +104,8 @@ MISTAKES = (
     ),
     _mistake(
         "write_detached",
-        "The x that the sub-layer reads is detached, f(x.detach()): gradients go past the sub-layers "
-        "only. It should be x itself.",
+        "The x that the sub-layer reads is detached, f(x.detach()), so no gradient flows through "
+        "the sub-layers. It should be x itself.",
         "In the call of the sub-layer: f(x.detach()) or f(x.data) -> f(x).",
         "The gradient is then all ones at every depth, whatever the sub-layers do: as if it could "
         "neither vanish nor grow.",
@@ -139,8 +139,8 @@ MISTAKES = (
         "final_missing",
         "The norm at x_L is missing: the list holds those at x_0 to x_{L-1}. It should hold L + 1 "
         "norms, up to that at x_L.",
-        "In the loop, append the stream after the update, not the one before it; x_0 is in the list "
-        "before the loop.",
+        "If x is appended before the update, append the last x once more below the loop. Or start"
+        " with streams = [x] and append after the update. No streams[:-1].",
         "The last norm is the one that is known: the gradient at x_L is all ones, so it is the root "
         "of the number of entries. It is a test of the rest.",
         after=lambda norms: norms[:-1],

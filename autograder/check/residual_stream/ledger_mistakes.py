@@ -93,8 +93,8 @@ MISTAKES = (
     ),
     _mistake(
         "ledger_reversed",
-        "The ledger begins with the last write; it should begin with that of sub-layer 0. The final "
-        "stream is right.",
+        "The ledger is in reverse order, the last write first; the write of sub-layer 0 should be"
+        " first. The final stream is right.",
         "In the loop: ledger.insert(0, write) -> ledger.append(write). In the return: no [::-1].",
         "The sum does not show it, but every write is put down to another sub-layer.",
         after=_ledger(lambda ledger, x: ledger[::-1]),
@@ -146,7 +146,8 @@ MISTAKES = (
         "only_last_added",
         "x is never updated: every sub-layer reads the start, and the result is the start plus the "
         "last write. Each turn of the loop should change x.",
-        "In the loop, the sum must get the name x: result = x + write -> x = x + write.",
+        "In the loop, the sum must get the name x: result = x + write -> x = x + write. Then "
+        "return x, not result.",
         "All writes but the last are computed for nothing, and the one that counts has read the bare "
         "embedding.",
         reads="start",

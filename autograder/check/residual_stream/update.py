@@ -142,8 +142,8 @@ MISTAKES = (
         "overwritten_first",
         "The result is w + sublayer(w), where w = sublayer(x) stands in place of the stream. It "
         "should be x + sublayer(x), with the x that was given.",
-        "Is there a line x = sublayer(x)? After it the old x is lost. Give the write another "
-        "name: x = sublayer(x) -> write = sublayer(x).",
+        "Is there a line x = sublayer(x)? After it the old x is lost. Call it once, write = "
+        "sublayer(x), and return x + write.",
         "With its name the stream is lost: the token's own vector, and all that was written "
         "before.",
         before=lambda i: {"x": _write(i)},
