@@ -84,8 +84,8 @@ SEEING = (
         "one_pass_only",
         "Every new token is drawn from the logits after the prompt; it should be those after "
         "all tokens so far.",
-        "The call of the model stands in the loop, on ids with what was appended, not before "
-        "the loop.",
+        "Move logits = model(...) into the loop, to be called each round on ids with what was "
+        "appended.",
         "The new tokens do not know of each other: greedy writes the same one n times.",
         once=True,
     ),
@@ -193,8 +193,8 @@ RESULT = (
     mistake(
         "one_too_many",
         "It adds max_new_tokens + 1 tokens; it should add max_new_tokens.",
-        "range(max_new_tokens + 1) -> range(max_new_tokens), and no token appended outside of "
-        "the loop.",
+        "range(max_new_tokens + 1) -> range(max_new_tokens); or, if that stands so: no token "
+        "appended before or after the loop.",
         "With max_new_tokens = 0 it should write nothing, and it writes a token. Texts that are to "
         "fill a window exactly run over it.",
         made=lambda T, room, new: new + 1,
@@ -210,8 +210,7 @@ RESULT = (
         "prompt_counted",
         "max_new_tokens is taken for the length of the whole text, prompt included; it should "
         "be the number of tokens added.",
-        "The loop has max_new_tokens rounds; it does not end when ids has max_new_tokens "
-        "columns.",
+        "while ids.shape[1] < max_new_tokens -> for _ in range(max_new_tokens)",
         "The longer the prompt, the less is written; one that is longer than max_new_tokens is not "
         "continued at all.",
         made=lambda T, room, new: new - T,
@@ -232,8 +231,7 @@ MODE = (
         "dropout_on",
         "The model is left in training mode, with dropout on; while it generates it should be "
         "in evaluation mode.",
-        "model.eval() before the loop; what model.training was before goes to model.train(...) "
-        "behind it.",
+        "Before the loop: was = model.training; model.eval(). After it: model.train(was).",
         "Each pass loses another random part of the activations: even at temperature 0 the text is "
         "another each time, and worse than the model could do.",
         dropout=True,
@@ -263,7 +261,8 @@ SAMPLING = (
         "always_greedy",
         "It always takes the largest logit; it should take what sample_next draws with the "
         "caller's settings.",
-        "argmax -> sample_next; and `temperature` handed on, not 0.",
+        "argmax(-1) -> sample_next(...); or, where sample_next is called already: temperature=0 "
+        "-> temperature=temperature.",
         "All settings are without effect, and a prompt has one continuation only. Greedy texts tend "
         "to fall into a loop.",
         temperature=0,

@@ -45,7 +45,7 @@ TEMPERATURE = (
         "divides_by_0",
         "At temperature 0 it fails; it should return the id of the largest logit there, and "
         "divide nothing by 0.",
-        "logits.argmax(-1) where temperature == 0, in a line before the division by "
+        "if temperature == 0: return logits.argmax(-1), in a line before the division by "
         "temperature.",
         "z / 0 is infinite, and the softmax of it NaN. Temperature 0 is how one asks for an answer "
         "that is the same each time.",
@@ -55,15 +55,15 @@ TEMPERATURE = (
         "zero_draws",
         "At temperature 0 it draws by chance, from the logits as they are; it should return "
         "the id of the largest.",
-        "The case temperature == 0 returns logits.argmax(-1), not a draw.",
+        "if temperature == 0: return logits.argmax(-1), in place of a draw.",
         "Temperature 0 is how one asks for an answer that is the same each time. Here it gives what "
         "temperature 1 gives.",
         zero="skipped",
     ),
     mistake(
         "always_greedy",
-        "It always returns the largest logit's id; only at temperature 0 it should, and draw "
-        "by chance otherwise.",
+        "It always returns the largest logit's id; it should do that at temperature 0 only, and "
+        "draw by chance otherwise.",
         "argmax -> torch.multinomial(p, 1), with p the probabilities after the cuts, in the "
         "return below all cuts.",
         "A prompt then has one continuation only, whatever the settings, and greedy texts tend to "
@@ -81,7 +81,8 @@ TEMPERATURE = (
     mistake(
         "temperature_twice",
         "The logits are divided by the temperature twice; it should be once, before the cuts.",
-        "Keep the first division alone: later lines use its result, not / temperature again.",
+        "One of the two `/ temperature` out: keep logits = logits / temperature before the cuts, "
+        "and no / temperature in the softmaxes below.",
         "Temperature 0.5 acts as 0.25, and 2 as 4: texts get duller or wilder than was asked for. "
         "At temperature 1 nothing shows.",
         heat="twice",
@@ -89,8 +90,8 @@ TEMPERATURE = (
     mistake(
         "temperature_ignored",
         "The temperature changes nothing, apart from 0; the logits should be divided by it.",
-        "logits = logits / temperature, before the cuts; not a division of probabilities, "
-        "which multinomial undoes.",
+        "logits -> logits / temperature, before the cuts. (If it is softmax(logits) / "
+        "temperature: -> softmax(logits / temperature).)",
         "Temperatures 0.2 and 2 write texts of the same kind: the setting does nothing.",
         heat="ignored",
     ),
@@ -100,8 +101,8 @@ TOP_K = (
     mistake(
         "top_k_ignored",
         "top_k cuts nothing; all logits but the k largest of each row should become -inf.",
-        "Keep what masked_fill returns: it makes a new tensor, and leaves the old one as it "
-        "was.",
+        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_k: "
+        "masked_fill leaves the old tensor as it was.",
         "GPT-2 chooses among 50,257 tokens. Each of the unlikely ones is rare, but there are "
         "thousands of them, and one is enough to lead a text astray.",
         top_k=None,
@@ -171,8 +172,8 @@ TOP_P = (
         "top_p_ignored",
         "top_p cuts nothing; in each row only the fewest likeliest tokens should stay whose "
         "probabilities reach top_p.",
-        "Keep what masked_fill returns, in the cut of top_p; the softmax before its cumsum "
-        "runs along dim=-1.",
+        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_p; or, if"
+        " that stands so: dim=-1 in the softmax before cumsum.",
         "The tail stays in: GPT-2 has 50,257 tokens, most of them wrong at any one place, and "
         "together they are drawn often.",
         top_p=None,
@@ -215,10 +216,10 @@ TOP_P = (
     ),
     mistake(
         "one_more_than_p",
-        "top_p keeps one token too many: the one behind that with which the sum reaches top_p. "
-        "That one should be the last.",
-        "Use p.cumsum(-1) - p >= top_p, with p the sorted probabilities, as it is: no shift by "
-        "one place besides the - p.",
+        "top_p keeps one token too many; the last that stays should be the token with which the "
+        "sum of sorted probabilities reaches top_p.",
+        "Cut where p.cumsum(-1) - p >= top_p, p the sorted probabilities; do not shift this by a "
+        "place (no cut[:, 1:] = cut[:, :-1]).",
         "Where the model is sure of one token, a second one is still drawn from time to time.",
         crossing="one more",
     ),
@@ -329,8 +330,8 @@ DRAW = (
         "all_alike",
         "It draws from what is kept as if all were equally likely; it should draw with the "
         "softmax of what is kept.",
-        "torch.multinomial gets the softmax of the logits after the cuts, not ones for what is "
-        "kept.",
+        "torch.multinomial(ones for what is kept, 1) -> torch.multinomial(softmax(logits), 1), "
+        "with logits as they are after the cuts.",
         "What the model has learnt decides only which tokens may come. Without a cut, every one of "
         "GPT-2's 50,257 tokens is as likely as any other: noise.",
         flat=True,
@@ -346,8 +347,8 @@ DRAW = (
     ),
     mistake(
         "softmax_first",
-        "The softmax is taken before the temperature and the cuts, and again before the draw; "
-        "it should be the second one alone.",
+        "The softmax is taken twice: before the temperature and the cuts, and before the draw; "
+        "only the one before the draw should be there.",
         "Temperature and cuts work on logits, not on softmax(logits).",
         "Probabilities lie between 0 and 1, so after a second softmax no token is more than e = 2.7 "
         "times as likely as another at temperature 1: the text is nearly noise.",

@@ -76,8 +76,7 @@ ATTENTION_HEAD = Component(
             altered(_head, mask=None),
             "There is no causal mask, so every position sees the later ones; attention should "
             "get causal_mask(T).",
-            "attention(Q, K, V) -> attention(Q, K, V, mask), with the causal mask of "
-            "x.shape[-2] positions.",
+            "attention(Q, K, V) -> attention(Q, K, V, causal_mask(x.shape[-2], x.device))",
             "Training shows the head the answer, the next token, and it learns to copy it. When it "
             "generates, that token is not there.",
         ),
@@ -120,8 +119,8 @@ ATTENTION_HEAD = Component(
             altered(_head, scale=lambda d, d_k: d**-0.5),
             "The scores are divided by sqrt(d_model), the root of the width of x; it should be "
             "sqrt(d_k), the width of Q.",
-            "In forward: no division by the root of x.shape[-1]; attention divides by that of "
-            "Q.shape[-1] itself.",
+            "In forward: no scores S / math.sqrt(x.shape[-1]) of your own; hand Q and K to "
+            "attention as they are, it divides by math.sqrt(Q.shape[-1]).",
             "With 12 heads in GPT-2 the scores are sqrt(12) = 3.5 times too small, and every "
             "position weighs nearly alike.",
         ),
@@ -147,16 +146,16 @@ ATTENTION_HEAD = Component(
             "v_is_k",
             _renamed(W_V="W_K", b_V="b_K"),
             "V is made with W_K and b_K; it should be made with W_V and b_V.",
-            "x @ self.W_K + self.b_K -> x @ self.W_V + self.b_V, in the line of V; and "
-            "attention(Q, K, V, mask).",
+            "In the line of V: x @ self.W_K + self.b_K -> x @ self.W_V + self.b_V; or "
+            "attention(Q, K, K, mask) -> attention(Q, K, V, mask).",
             "What a token is found by and what it then says become the same thing.",
         ),
         Mistake(
             "v_is_q",
             _renamed(W_V="W_Q", b_V="b_Q"),
             "V is made with W_Q and b_Q; it should be made with W_V and b_V.",
-            "x @ self.W_Q + self.b_Q -> x @ self.W_V + self.b_V, in the line of V; and "
-            "attention(Q, K, V, mask).",
+            "In the line of V: x @ self.W_Q + self.b_Q -> x @ self.W_V + self.b_V; or "
+            "attention(Q, K, Q, mask) -> attention(Q, K, V, mask).",
             "What a token looks for and what it says to the others become the same thing.",
         ),
         Mistake(
@@ -172,8 +171,8 @@ ATTENTION_HEAD = Component(
         Mistake(
             "k_v_weights_swapped",
             _renamed(W_K="W_V", W_V="W_K"),
-            "K is made with W_V, and V with W_K and b_V: the weights are swapped, b_V is where it "
-            "should be; it should be W_K for K and W_V for V.",
+            "W_K and W_V are swapped, the biases are not: V is x W_K + b_V and K is made with "
+            "W_V; K should be made with W_K, V with W_V.",
             "self.W_V -> self.W_K in the line of K, and self.W_K -> self.W_V in the line of V.",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other outputs.",
@@ -205,8 +204,8 @@ ATTENTION_HEAD = Component(
         Mistake(
             "q_k_weights_swapped",
             _renamed(W_K="W_Q", W_Q="W_K"),
-            "Q is made with W_K and b_Q, K with W_Q: the weights are swapped, b_Q is where it should "
-            "be; it should be W_Q for Q and W_K for K.",
+            "W_Q and W_K are swapped, the biases are not: Q is x W_K + b_Q and K is made with "
+            "W_Q; Q should be made with W_Q, K with W_K.",
             "self.W_K -> self.W_Q in the line of Q, and self.W_Q -> self.W_K in the line of K.",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other scores.",

@@ -181,7 +181,7 @@ CAUSAL_MASK = Component(
             "zero_fill",
             altered(MASK, fill=0.0),
             "Every entry is 0, so nothing is hidden; where s > t it should be -inf.",
-            "Row t, column s: -math.inf where s > t.",
+            "torch.zeros(T, T) -> torch.full((T, T), -math.inf).triu(1)",
             "The mask is added, and 0 changes no score: every position sees the whole text.",
         ),
     ),
