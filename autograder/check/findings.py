@@ -127,7 +127,7 @@ def _because(cause: Cause | None, n: int, trouble: Trouble | None) -> Trouble | 
     if trouble.evidence and not trouble.picture:  # that is only where
         detail = f"{detail.rstrip('.')}: {lower(trouble.what)}"
     mistake, says = cause.mistake, cause.mistake.says
-    alone = "These two together give" if " + " in mistake.name else "This alone gives"
+    alone = "These two together give" if " + " in mistake.name else "This one mistake gives"
     on = f"on all {n} inputs" if n > 1 else "on the one input"
     agrees = f"{alone} your results, {on}"
     if cause.sure == CLOSE:

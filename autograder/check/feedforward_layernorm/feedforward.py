@@ -93,7 +93,7 @@ FEED_FORWARD = Component(
         mistake(
             "exact_gelu",
             "It uses the exact GELU, with erf; it should use gelu_tanh, the form of GPT-2.",
-            "gelu(...) -> gelu_tanh(...), the function of this notebook. PyTorch has it as "
+            "gelu(...) -> gelu_tanh(...), the function of exercise 5.2. PyTorch has it as "
             "torch.nn.functional.gelu(..., approximate='tanh').",
             "The two differ by 4.7e-4 at most. That is no harm to a model that you train yourself, "
             "but GPT-2's weights then give logits that differ from the published ones.",
@@ -140,7 +140,8 @@ FEED_FORWARD = Component(
         ),
         mistake(
             "no_activation",
-            "It has no GELU: (x @ W_up + b_up) @ W_down for gelu_tanh(x @ W_up + b_up) @ W_down.",
+            "It has no GELU: it is (x @ W_up + b_up) @ W_down + b_down; it should be gelu_tanh(x "
+            "@ W_up + b_up) @ W_down + b_down.",
             "(x @ self.W_up + self.b_up) -> gelu_tanh(x @ self.W_up + self.b_up)",
             "In GPT-2 the two matrices of a block hold 4.7 million numbers. Without GELU a single "
             "one of 768 x 768, 0.6 million, would do the same.",
@@ -182,7 +183,8 @@ FEED_FORWARD = Component(
         ),
         mistake(
             "no_b_up",
-            "It does not add b_up: gelu_tanh(x @ W_up) for gelu_tanh(x @ W_up + b_up).",
+            "It does not add b_up: it is gelu_tanh(x @ W_up); it should be gelu_tanh(x @ W_up + "
+            "b_up).",
             "x @ self.W_up -> x @ self.W_up + self.b_up",
             "b_up sets from where on a unit answers. Without it every unit has its bend at 0, and "
             "GPT-2's weights, trained with it, give other numbers.",
@@ -190,7 +192,7 @@ FEED_FORWARD = Component(
         ),
         mistake(
             "no_b_down",
-            "It does not add b_down: ... @ W_down for ... @ W_down + b_down.",
+            "It does not add b_down: it is ... @ W_down; it should be ... @ W_down + b_down.",
             "... @ self.W_down -> ... @ self.W_down + self.b_down",
             "It starts at 0, so an untrained model does not show it. GPT-2's trained b_down is not "
             "0, and its weights would give other logits.",
@@ -216,7 +218,8 @@ FEED_FORWARD = Component(
         mistake(
             "adds_x",
             "It adds x to the result; it should return the network's output alone.",
-            "In the return: x + ... -> ... alone. The block adds x, not the network.",
+            "In the return: x + ... -> ... alone. Adding x is the work of the block, which comes "
+            "later.",
             "The block adds x once more, so that every block would double the stream: after twelve "
             "of them the input would count 2^12 = 4096 times.",
             after=_plus_x,

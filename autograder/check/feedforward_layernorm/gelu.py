@@ -128,8 +128,8 @@ GELU = Component(
         Mistake(
             "density",
             _density,
-            "It multiplies x by the density exp(-x**2 / 2) / sqrt(2 * pi); it should be Phi(x), the area "
-            "to the left of x.",
+            "It multiplies x by the density exp(-x**2 / 2) / sqrt(2 * pi); it should multiply x "
+            "by Phi(x), the area to the left of x.",
             f"The density at x -> {PHI}",
             "The density is 0 far out on both sides, so large inputs would be stopped, too: "
             "GELU(3) would be 0.01 instead of 3.",

@@ -187,8 +187,8 @@ GELU_TANH = Component(
         ),
         mistake(
             "half_the_argument",
-            "The argument of tanh is half of what it should be: a factor 1 / sqrt(2 * pi) for "
-            "sqrt(2 / pi), or x * sigmoid(z) for x * sigmoid(2 * z).",
+            "The argument z of tanh is half of what it should be: 1 / sqrt(2 * pi) instead of "
+            "sqrt(2 / pi); or, with a sigmoid, sigmoid(z) instead of sigmoid(2 * z).",
             "1 / sqrt(2 * pi) -> sqrt(2 / pi); or, where z is the argument of tanh and you use a "
             "sigmoid, sigmoid(z) -> sigmoid(2 * z)",
             "1 + tanh(z) is 2 sigmoid(2 z). With half the argument the bend is too soft: GELU(1) "

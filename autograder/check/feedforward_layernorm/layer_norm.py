@@ -21,8 +21,8 @@ WORDS = norms.Words(
     flat="a row of equal entries",
     taken="the mean and the variance",
     along=f", {ALONG}",
-    one_root="x.std(...) is a root already: torch.sqrt(x.std(...) + self.eps) -> torch.sqrt(x.var(...) + "
-    "self.eps)",
+    one_root="torch.sqrt(torch.sqrt(...) + self.eps) -> torch.sqrt(... + self.eps). x.std(...) is a root "
+    "already: under torch.sqrt goes x.var(...), with the same arguments.",
 )
 
 
@@ -51,8 +51,8 @@ LAYER_NORM = Component(
         mistake(
             "unbiased_variance",
             "The sum of (x - mean)**2 is divided by d - 1; it should be divided by d.",
-            "x.var(-1, keepdim=True) -> x.var(-1, keepdim=True, correction=0): torch.var and torch.std "
-            "divide by d - 1 unless told otherwise.",
+            "x.var(-1, keepdim=True) -> x.var(-1, keepdim=True, correction=0), or / (d - 1) -> / "
+            "d: torch.var and torch.std divide by d - 1 unless told otherwise.",
             "At d = 768 it changes a result by 0.065 %, so that hardly any test shows it, and no "
             "weights of others give quite the same numbers. At d = 5 it is 10.6 %.",
             correction=1,
@@ -146,8 +146,8 @@ LAYER_NORM = Component(
         ),
         mistake(
             "rms",
-            "No mean is subtracted, as in RMSNorm; it should be subtracted from x twice, before the "
-            "division and in the variance.",
+            "No mean is subtracted, as in RMSNorm; x - mean should stand in both places: above "
+            "the division and, squared, under the root.",
             "x -> x - x.mean(-1, keepdim=True), before the division and under the root",
             "A row with a large mean comes out nearly constant: 100, 101 and 102 become 0.99, 1 and "
             "1.01, where LayerNorm gives -1.22, 0 and 1.22.",
@@ -171,7 +171,7 @@ LAYER_NORM = Component(
         ),
         mistake(
             "no_beta",
-            "It does not add beta: gamma * (...) for gamma * (...) + beta.",
+            "It does not add beta: it is gamma * (...); it should be gamma * (...) + beta.",
             "In the return: + self.beta at the end",
             "It starts at 0, so an untrained model does not show it. GPT-2's trained beta is not 0, "
             "and its weights would give other logits.",
@@ -179,7 +179,7 @@ LAYER_NORM = Component(
         ),
         mistake(
             "no_gamma",
-            "It does not multiply by gamma: (...) + beta for gamma * (...) + beta.",
+            "It does not multiply by gamma: it is (...) + beta; it should be gamma * (...) + beta.",
             "In the return: self.gamma * in front, before + self.beta",
             "It starts at 1, so an untrained model does not show it. GPT-2 has learnt how loud each "
             "feature is to be, and its weights would give other logits.",

@@ -156,8 +156,8 @@ MATCHED_D_FF = Component(
             "multiple_ignored",
             "It rounds 8 d / 3 up to a whole number only; it should round up to a multiple of "
             "multiple_of.",
-            "math.ceil(8 * d_model / 3) uses no multiple_of: count the multiples, rounded up, and "
-            "multiply by multiple_of.",
+            "math.ceil(8 * d_model / 3) -> math.ceil(8 * d_model / (3 * multiple_of)) * "
+            "multiple_of",
             "Widths such as 10923 divide into no blocks of 64 or 256, as fast matrix products want "
             "them, and Llama's 11008 is not found.",
             before=lambda inputs: {"multiple_of": 1},
@@ -174,7 +174,8 @@ MATCHED_D_FF = Component(
             "cut_first",
             "It cuts 8 d / 3 down to a whole number, and rounds that up to a multiple; it should "
             "round 8 d / 3 itself up.",
-            "8 * d_model // 3 or int(8 * d_model / 3) -> 8 * d_model / 3, in the one math.ceil",
+            "8 * d_model // 3 or int(8 * d_model / 3) -> 8 * d_model / 3, inside math.ceil, with "
+            "nothing rounded before it",
             "Where 8 d / 3 is just above a multiple, it is cut to that multiple and stays there: "
             "less than was asked for.",
             cut=math.floor,
@@ -183,7 +184,8 @@ MATCHED_D_FF = Component(
             "nearest_first",
             "It takes the whole number nearest to 8 d / 3, and rounds that up to a multiple; it "
             "should round 8 d / 3 itself up.",
-            "round(8 * d_model / 3) -> 8 * d_model / 3, in the one math.ceil",
+            "round(8 * d_model / 3) -> 8 * d_model / 3, inside math.ceil, with nothing rounded "
+            "before it",
             "Where 8 d / 3 is a third above a multiple, it falls to that multiple and stays there: "
             "less than was asked for.",
             cut=round,
@@ -209,8 +211,8 @@ MATCHED_D_FF = Component(
         Mistake(
             "remainder_added",
             _plus_remainder,
-            "To n, 8 d / 3 rounded up, it adds n % multiple_of; it should add (-n) % multiple_of, what is "
-            "missing to the next multiple.",
+            "With n = 8 d / 3 rounded up, it returns n + n % multiple_of; it should return n + "
+            "(-n) % multiple_of.",
             "n % multiple_of -> (-n) % multiple_of, where n is 8 d / 3 rounded up",
             "The result is a multiple only by chance: for d = 4096 and 256 it gives 11094.",
         ),

@@ -151,8 +151,8 @@ def shared(norm, words):
         ),
         mistake(
             "eps_too_weak",
-            f"It has no eps under the root, as in {root}: its eps only prevents 0 / 0, and every other "
-            "row comes out as with eps = 0.",
+            f"It divides by sqrt({words.size}), with a clamp or a tiny addend only against 0 / 0; it "
+            f"should divide by {root}, with the eps of the constructor.",
             "A clamp of the root, or a tiny number added to it -> torch.sqrt(... + self.eps)",
             "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
             "root outweighs them. So it comes out 1 in size.",
@@ -185,7 +185,8 @@ def shared(norm, words):
         mistake(
             "eps_fixed",
             "It uses eps = 1e-5 whatever eps the constructor is given; it should use the given one.",
-            "In __init__: self.eps = 1e-5 -> self.eps = eps; in forward: 1e-5 -> self.eps",
+            "In __init__: self.eps = 1e-5 -> self.eps = eps. If that is right: in forward, 1e-5 "
+            "-> self.eps",
             "A model that was trained with another eps, such as BERT with 1e-12 or the first Llama "
             "with 1e-6, could not use this class.",
             eps=lambda init: EPS,
@@ -277,7 +278,8 @@ def lengths(norm, summed, what, factor):
     summed  the name of the first
     """
     why = f"The result is too small by sqrt(d): {factor}."
-    squares = f"({what})**2" if " " in what else f"{what}**2"
+    above = f"({what})" if " " in what else what
+    squares = f"{above}**2"
     right = f"the root of the mean of {squares}"
 
     def mistake(name, says, look, **switches):
@@ -302,8 +304,8 @@ def lengths(norm, summed, what, factor):
             "norm_without_eps",
             f"It divides by the length of {what} without eps, as normalize does; it should divide by "
             f"{right}, with eps under the root.",
-            "torch.nn.functional.normalize, or / the length -> / torch.sqrt((... ** 2).mean(-1, keepdim=True) + "
-            "self.eps)",
+            f"normalize({what}, dim=-1), or {above} / its length -> {above} / "
+            f"torch.sqrt(({above} ** 2).mean(-1, keepdim=True) + self.eps)",
             eps=lambda init: 1e-24,
         ),
     )

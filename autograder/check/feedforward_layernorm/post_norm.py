@@ -71,7 +71,8 @@ POST_NORM_BLOCK = block(
             "second_sum_from_x",
             "The second line adds ffn's write to the block's input x; it should add it to the "
             "output of ln_1, which ffn reads.",
-            "ln_2(input x + ffn(...)) -> ln_2(h + ffn(...)), where h is ln_1(x + attn(x))",
+            "ln_2(x + ffn(h)) -> ln_2(h + ffn(h)), where x is the block's input and h is ln_1(x +"
+            " attn(x))",
             "What attention writes reaches this block's feedforward network and nothing beyond: "
             "later blocks never read it.",
             base_2="x",
@@ -88,22 +89,22 @@ POST_NORM_BLOCK = block(
             "parallel",
             "The feedforward network reads the block's input x; it should read the output of "
             "ln_1.",
-            "ffn(x) with the input x -> with the x of the first line, x = ln_1(x + attn(x))",
+            "ffn(x) -> ffn(h), where x is the block's input and h is ln_1(x + attn(x))",
             "Within a block the network cannot work on what attention has just fetched.",
             reads_2="x",
         ),
         mistake(
             "reads_the_write",
-            "The feedforward network reads attention's write alone; it should read the output "
-            "of ln_1, of x plus that write.",
+            "The feedforward network reads attention's write alone, attn(x); it should read "
+            "ln_1(x + attn(x)).",
             "ffn(a) -> ffn(ln_1(x + a)), where a is attn(x)",
             "Of the stream itself the network sees only what attention happens to have fetched.",
             reads_2="write",
         ),
         mistake(
             "attention_lost",
-            "Attention and ln_1 are not used: the second line, ln_2(x + ffn(x)), is of the "
-            "block's input x; it should be of ln_1(x + attn(x)).",
+            "Attention and ln_1 are not used: x in the second line, ln_2(x + ffn(x)), is the "
+            "block's input; it should be ln_1(x + attn(x)).",
             "Assign the first line to x (x = ln_1(...)), and use that x twice in the second "
             "line.",
             "Without attention no position knows of any other: the model predicts the next token "
@@ -115,7 +116,8 @@ POST_NORM_BLOCK = block(
             "feed_forward_lost",
             "It returns ln_1(x + attn(x)): ffn and ln_2 are not in the result; ln_2(x + ffn(x)) "
             "should follow.",
-            "Assign the second line to x (x = ln_2(...)), or return it; then return that x.",
+            "The second line is missing or its result is lost: x = ln_2(x + ffn(x)), then return "
+            "x.",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "nothing"),
@@ -198,8 +200,8 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "feed_forward_first",
-            "The line of ffn comes first, followed by ln_2, and attn second, followed by ln_1; attn with "
-            "ln_1 should come first.",
+            "The lines are in the wrong order: ln_2(x + ffn(x)), then ln_1(x + attn(x)); it "
+            "should be ln_1(x + attn(x)), then ln_2(x + ffn(x)).",
             "Move the line of attn and ln_1 above the line of ffn and ln_2.",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",
@@ -208,8 +210,8 @@ POST_NORM_BLOCK = block(
         ),
         mistake(
             "sublayers_swapped",
-            "The line of ffn comes first, followed by ln_1, and attn second, followed by ln_2; it should be "
-            "attn with ln_1 first, and ffn with ln_2 second.",
+            "attn and ffn are swapped: ln_1(x + ffn(x)), then ln_2(x + attn(x)); it should be "
+            "ln_1(x + attn(x)), then ln_2(x + ffn(x)).",
             "ffn -> attn in the first line, and attn -> ffn in the second",
             "In a stack the two alternate all the same, but the first network sees no other "
             "position, and nothing digests what the last attention fetches.",

@@ -68,8 +68,7 @@ PRE_NORM_BLOCK = block(
             "parallel",
             "The feedforward network reads ln_2 of the block's input x; it should read ln_2 of "
             "the sum after attention.",
-            "ffn(ln_2(x)) with the input x -> with the x of the first line, x = x + "
-            "attn(ln_1(x))",
+            "ffn(ln_2(x)) -> ffn(ln_2(h)), where x is the block's input and h is x + attn(ln_1(x))",
             "Some models are built so, and train as well. But within a block the network then cannot "
             "work on what attention has just fetched, and GPT-2's weights do not fit.",
             reads_2="x",
@@ -86,7 +85,7 @@ PRE_NORM_BLOCK = block(
             "second_sum_from_x",
             "The second line adds ffn's write to the block's input x; it should add it to the "
             "sum after attention, which ffn reads.",
-            "input x + ffn(ln_2(...)) -> sum + ffn(ln_2(...)), where the sum is x + "
+            "x + ffn(ln_2(h)) -> h + ffn(ln_2(h)), where x is the block's input and h is x + "
             "attn(ln_1(x))",
             "What attention writes reaches this block's feedforward network and nothing beyond: "
             "later blocks never read it.",
@@ -94,8 +93,8 @@ PRE_NORM_BLOCK = block(
         ),
         mistake(
             "attention_lost",
-            "Attention's write is not used: the second line, x + ffn(ln_2(x)), is of the "
-            "block's input x; it should be of x + attn(ln_1(x)).",
+            "Attention's write is not used: x in the second line, x + ffn(ln_2(x)), is the "
+            "block's input; it should be x + attn(ln_1(x)).",
             "Assign the first line to x (x = x + attn(...)), and use that x twice in the second "
             "line.",
             "Without attention no position knows of any other: the model predicts the next token "
@@ -106,7 +105,8 @@ PRE_NORM_BLOCK = block(
             "feed_forward_lost",
             "It returns x + attn(ln_1(x)): ffn's write is not in the result; x + ffn(ln_2(x)) "
             "should follow.",
-            "Assign the second line to x (x = x + ffn(...)), or return it; then return that x.",
+            "The second line is missing or its result is lost: x = x + ffn(ln_2(x)), then return "
+            "x.",
             "Two thirds of the weights of a block are in its feedforward network. They would get no "
             "gradient and stay as they were drawn.",
             parts=("attn", "nothing"),

@@ -20,7 +20,7 @@ WORDS = norms.Words(
     flat="a row of zeros",
     taken="the mean of x**2",
     along=f" in {ALONG}",
-    one_root="sqrt(mean(x**2)) is a root already: no second torch.sqrt, and + self.eps under the first",
+    one_root="torch.sqrt(torch.sqrt(...) + self.eps) -> torch.sqrt(... + self.eps)",
 )
 
 
@@ -112,7 +112,8 @@ RMS_NORM = Component(
         *norms.shared(_rms_norm, WORDS),
         mistake(
             "no_gamma",
-            "It does not multiply by gamma: x / sqrt(...) for gamma * x / sqrt(...).",
+            "It does not multiply by gamma: it is x / sqrt(...); it should be gamma * x / "
+            "sqrt(...).",
             "In the return: self.gamma * in front",
             "gamma starts at 1, so an untrained model does not show it. In trained weights it says "
             "how loud each feature is to be.",

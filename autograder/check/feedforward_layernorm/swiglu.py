@@ -177,7 +177,8 @@ SWIGLU = Component(
         ),
         mistake(
             "no_gate",
-            "W_gate is not used: silu(x @ W_up) @ W_down for ((x @ W_up) * silu(x @ W_gate)) @ W_down.",
+            "W_gate is not used: it is silu(x @ W_up) @ W_down; it should be ((x @ W_up) * silu(x"
+            " @ W_gate)) @ W_down.",
             "silu(x @ self.W_up) -> (x @ self.W_up) * silu(x @ self.W_gate)",
             "A third of the parameters gets no gradient and stays as it was drawn. It is a plain "
             "feedforward layer, and a narrower one: 8/3 d wide for 4 d.",
@@ -186,7 +187,8 @@ SWIGLU = Component(
         ),
         mistake(
             "no_up",
-            "W_up is not used: silu(x @ W_gate) @ W_down for ((x @ W_up) * silu(x @ W_gate)) @ W_down.",
+            "W_up is not used: it is silu(x @ W_gate) @ W_down; it should be ((x @ W_up) * silu(x"
+            " @ W_gate)) @ W_down.",
             "silu(x @ self.W_gate) -> (x @ self.W_up) * silu(x @ self.W_gate)",
             "A third of the parameters gets no gradient and stays as it was drawn. It is a plain "
             "feedforward layer, and a narrower one: 8/3 d wide for 4 d.",
@@ -194,7 +196,8 @@ SWIGLU = Component(
         ),
         mistake(
             "gate_twice",
-            "W_up is not used: it is (x @ W_gate) * silu(x @ W_gate), for (x @ W_up) * silu(x @ W_gate).",
+            "W_up is not used: it is (x @ W_gate) * silu(x @ W_gate); it should be (x @ W_up) * "
+            "silu(x @ W_gate).",
             "(x @ self.W_gate) * silu(...) -> (x @ self.W_up) * silu(...)",
             "A unit can then say only what its gate measures, and a third of the parameters gets no "
             "gradient.",
@@ -202,7 +205,8 @@ SWIGLU = Component(
         ),
         mistake(
             "up_twice",
-            "W_gate is not used: it is (x @ W_up) * silu(x @ W_up), for (x @ W_up) * silu(x @ W_gate).",
+            "W_gate is not used: it is (x @ W_up) * silu(x @ W_up); it should be (x @ W_up) * "
+            "silu(x @ W_gate).",
             "silu(x @ self.W_up) -> silu(x @ self.W_gate), the factor with SiLU",
             "A unit can then say only what its gate measures, and a third of the parameters gets no "
             "gradient.",
@@ -218,7 +222,8 @@ SWIGLU = Component(
         mistake(
             "adds_x",
             "It adds x to the result; it should return the network's output alone.",
-            "In the return: x + ... -> ... alone. The block adds x, not the network.",
+            "In the return: x + ... -> ... alone. Adding x is the work of the block, which comes "
+            "later.",
             "The block adds x once more, so that every block would double the stream: after twelve "
             "of them the input would count 2^12 = 4096 times.",
             after=_plus_x,

@@ -87,7 +87,8 @@ MISTAKES = (
         "b_O_removed",
         altered(ablate, b_O=lambda H: 0.0),
         "b_O is taken out together with the head; it should stay, as it belongs to the layer.",
-        "In the return: the sum of the other heads' writes -> that sum + attn.b_O.",
+        "In the return: the sum of the other heads' writes -> that sum + attn.b_O; or take out - "
+        "attn.b_O.",
         "The measured loss would be that of losing the head and b_O together: a head that writes "
         "nothing would still seem to matter.",
     ),
@@ -112,7 +113,8 @@ MISTAKES = (
         altered(ablate, left=_that),
         "It returns the write of that head + b_O; it should return the writes of all other "
         "heads + b_O.",
-        "Where the heads to keep are chosen: h == head -> h != head.",
+        "Where the heads to keep are chosen: h == head -> h != head; or write + attn.b_O -> "
+        "attn(x) - write.",
         "The most important head would look like the least: with it alone the loss is low.",
     ),
     Mistake(
@@ -219,8 +221,8 @@ MISTAKES = (
     Mistake(
         "averaged",
         altered(ablate, left=_averaged),
-        "The other heads' writes are added up, divided by H - 1, then b_O is added; they "
-        "should be added up only.",
+        "The sum of the other heads' writes is divided by H - 1, then b_O is added; the sum "
+        "should not be divided.",
         ".mean(-3) over the other heads -> .sum(-3), or take out / (H - 1).",
         "In a layer of 12 heads each of the others would write 11 times too little: the measured "
         "loss would be of that, too.",

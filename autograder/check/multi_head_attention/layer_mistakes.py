@@ -106,8 +106,8 @@ MISTAKES = (
         "divided_by_d_k",
         altered(layer, scale=lambda d, d_k: 1 / d_k),
         "The scores are divided by d_k; they should be divided by sqrt(d_k), once.",
-        "/ Q.shape[-1] -> / math.sqrt(Q.shape[-1]). attention divides by itself: then divide "
-        "neither Q nor K before it.",
+        "/ Q.shape[-1] -> / math.sqrt(Q.shape[-1]). If you call attention, it divides already: "
+        "then divide neither Q nor K before it.",
         "For d_k = 64 the scores are 8 times too small, and every position weighs nearly alike.",
     ),
     Mistake(
@@ -286,7 +286,7 @@ MISTAKES = (
         "k_is_q",
         altered(layer, before=renamed(W_K="W_Q", b_K="b_Q")),
         "K is computed with W_Q, so W_K is not used; it should be K = x @ W_K + b_K.",
-        "Where K is computed: self.W_Q -> self.W_K, and self.b_K behind it.",
+        "Where K is computed: self.W_Q -> self.W_K; the bias after it should be self.b_K.",
         "Before the mask, scores become symmetric: what a token looks for is what it offers.",
     ),
     Mistake(

@@ -252,8 +252,8 @@ MERGE_HEADS = Component(
         Mistake(
             "d_k_for_T",
             altered(oracle.merge_heads, after=_crossed),
-            "T and d_k are swapped before the reshape, which gives (..., d_k, H * T); H and T should "
-            "be swapped, which gives (..., T, H * d_k).",
+            "T and d_k are swapped, and the reshape makes (..., d_k, H * T) of it; H and T should"
+            " be swapped, then reshaped to (..., T, H * d_k).",
             "transpose(-2, -1) -> transpose(-3, -2), before the reshape to (..., T, H * d_k)",
             "Each row would hold what all heads found at many positions, later ones included. The "
             "product with W_O fails, unless H * T happens to be d.",
@@ -309,8 +309,8 @@ MERGE_HEADS = Component(
             altered(oracle.merge_heads, after=_below),
             "The heads are joined along the positions, (..., H * T, d_k); they should be "
             "joined along the columns, (..., T, H * d_k).",
-            "torch.cat(..., dim=-2) -> torch.cat(..., dim=-1), or x.reshape(...) -> "
-            "x.transpose(-3, -2).reshape(...).",
+            "torch.cat(..., dim=-2) -> torch.cat(..., dim=-1), or x.reshape(..., H * T, d_k) -> "
+            "x.transpose(-3, -2).reshape(..., T, H * d_k).",
             "Each position must come out as one row, with what all heads found for it.",
         ),
         Mistake(

@@ -105,8 +105,7 @@ MISTAKES = (
         altered(writes, after=lambda w, i: w + i["state"]["b_O"] / i["init"][1]),
         "b_O / H is added to every head's write; nothing of b_O should be, as it belongs to "
         "the layer.",
-        "In the return: take out + attn.b_O / H. If you start from attn(x): subtract attn.b_O "
-        "before you divide anything.",
+        "In the return: take out + attn.b_O / H.",
         "A head that writes nothing would seem to write b_O / H, and the size of a write would say "
         "little of what the head does.",
     ),
@@ -228,7 +227,7 @@ MISTAKES = (
     Mistake(
         "no_bias",
         altered(writes, before=without_biases),
-        "b_Q, b_K and b_V are not added; they should be: b_O alone is left out.",
+        "b_Q, b_K and b_V are not added; they should be. Only b_O is to be left out.",
         "x @ attn.W_Q -> x @ attn.W_Q + attn.b_Q, and so for K and V.",
         "They are 0 in a fresh layer and not in a trained one: what is measured would be the "
         "heads of another layer.",
@@ -237,7 +236,7 @@ MISTAKES = (
         "k_is_q",
         altered(writes, before=renamed(W_K="W_Q", b_K="b_Q")),
         "K is computed with W_Q, so W_K is not used; it should be K = x @ W_K + b_K.",
-        "Where K is computed: attn.W_Q -> attn.W_K, and attn.b_K behind it.",
+        "Where K is computed: attn.W_Q -> attn.W_K; the bias after it should be attn.b_K.",
         "Every head would attend to other positions than it does in the layer.",
     ),
     Mistake(

@@ -177,8 +177,8 @@ CLIP_GRAD_NORM = Component(
             "average_of_norms",
             "It takes the average of the gradients' norms; it should be the root of the sum of "
             "their squares.",
-            "Where the norm is made: nothing is divided by the number of gradients; g.norm() -> "
-            "g.norm() ** 2 in the sum, and the root of it.",
+            "Where the norm is made: the sum of g.norm(), divided by the number of gradients -> "
+            "the root of the sum of g.norm() ** 2, with no division.",
             "For 196 gradients of equal norm, as many as GPT-2 has, it is 14 times too small: what "
             "should be shortened is not.",
             norm="average",

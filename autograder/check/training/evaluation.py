@@ -206,8 +206,8 @@ ESTIMATE_LOSS = Component(
             "first_only",
             "Only the first batch counts, though the mode is restored afterwards; all batches "
             "should count.",
-            "The mode is restored, but after one batch: take model.train(...) and return out of "
-            "the loop (and any break).",
+            "model.train(...) and return stand in the loop -> move them behind it; delete any "
+            "break in the loop.",
             "One batch is a noisy measure: that is why many are handed in.",
             use=slice(0, 1),
         ),

@@ -32,8 +32,8 @@ KEPT = (
         "forgets",
         "The whole state (step, m and v) starts anew in every step; it should only where "
         "state is empty.",
-        "step = 0 and the zeros: put in always -> only `if not state`, and into the caller's "
-        "dict itself (no state = {...}).",
+        'state["step"] = 0 and the zeros, set in every call -> set under `if not state:` only, in'
+        " the caller's own dict (not state = {...}).",
         "m_hat is then g and sqrt(v_hat) is |g|: every number moves by lr in each step, in the "
         "direction of the last batch alone. Nothing is averaged.",
         forget=True,
@@ -70,8 +70,8 @@ KEPT = (
         "step_not_stored",
         "Every step divides by 1 - beta, for m and for v, as if t were 1; it should be 1 - "
         "beta ** t with t = 1, 2, 3, ...",
-        "One of two: 1 - beta -> 1 - beta ** t, in both; or the count is not stored: t = "
-        'state["step"] + 1 -> state["step"] += 1.',
+        'If state["step"] stays 0: t = state["step"] + 1 -> state["step"] += 1, then t = '
+        'state["step"]. If it counts: 1 - beta -> 1 - beta ** t, in both.',
         "The first step is right. Later m is divided by 0.1 and v by 0.05 although both are whole: "
         "all steps are 10 / sqrt(20) = 2.2 times too long.",
         stored=("m", "v"),
@@ -142,8 +142,8 @@ AVERAGED = (
     mistake(
         "step_from_2",
         "The first step is corrected with t = 2; it should be t = 1.",
-        'Three places: state["step"] = 1 -> 0 at the start; state["step"] += 1 only once; '
-        'or, behind that line, t = state["step"] + 1 -> t = state["step"].',
+        'One of three: state["step"] = 1 at the start -> 0; state["step"] += 1 twice -> once; or,'
+        ' behind that line, t = state["step"] + 1 -> t = state["step"].',
         "In step 1 m_hat is 0.53 g and sqrt(v_hat) 0.72 |g|: the step is 0.74 lr long. Later nobody "
         "notices.",
         steps_from=2,
@@ -294,8 +294,8 @@ UPDATED = (
         "eps_before_correction",
         "The eps is added to sqrt(v), and the correction of v then changes eps too; it "
         "should be added to sqrt(v_hat).",
-        "First v_hat = v / (1 - beta2 ** t), then in the divisor: v.sqrt() + eps -> "
-        "v_hat.sqrt() + eps, and no other factor for v.",
+        "First v_hat = v / (1 - beta2 ** t), then in the divisor: v.sqrt() + eps -> v_hat.sqrt() "
+        "+ eps; the old factor (1 - beta2 ** t) ** 0.5 goes.",
         "In step 1 eps counts 1 / sqrt(0.05) = 4.5 times. With eps = 1e-8 nobody notices; where eps "
         "is large, the first steps are too short.",
         eps_at="before the correction",
@@ -342,10 +342,10 @@ UPDATED = (
     ),
     mistake(
         "uphill",
-        "The step goes uphill: one sign is wrong. The update should be subtracted, and m "
-        "should take in + (1 - beta1) * g.",
-        "One of two: in the update + lr * m_hat / (...) -> - lr * m_hat / (...); or in m - "
-        "(1 - beta1) * g -> + (1 - beta1) * g.",
+        "The step goes uphill: one sign is wrong. The update should be subtracted, and m should "
+        "take in + (1 - beta1) * g.",
+        "If your m is right: in the update, + lr * m_hat / (...) -> - lr * m_hat / (...). If m "
+        "has the wrong sign: - (1 - beta1) * g -> + (1 - beta1) * g.",
         "The gradient points to where the loss grows fastest. The loss rises, step after step.",
         sign=-1.0,
     ),

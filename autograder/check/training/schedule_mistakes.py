@@ -131,7 +131,7 @@ IN_TWO_CASES = (
         "warmup_not_subtracted",
         "p is step / (max_steps - warmup_steps): warmup_steps is subtracted below, but not "
         "above; it should be subtracted in both places.",
-        "In p, above the line only: step -> (step - warmup_steps).",
+        "In p, in the numerator only: step -> (step - warmup_steps).",
         "It begins below max_lr and is at min_lr warmup_steps too early; the rest of the run "
         "is trained at the smallest rate.",
         count_from=0,
@@ -140,7 +140,7 @@ IN_TWO_CASES = (
         "divided_by_max_steps",
         "p is (step - warmup_steps) / max_steps: warmup_steps is subtracted above, but not "
         "below; it should be subtracted in both places.",
-        "In p, below the line only: max_steps -> (max_steps - warmup_steps).",
+        "In p, in the denominator only: max_steps -> (max_steps - warmup_steps).",
         "The last steps are larger than planned, so the model does not settle; min_lr is "
         "reached warmup_steps after max_steps.",
         span_from=0,

@@ -92,8 +92,8 @@ GRADIENTS = (
     ),
     mistake(
         "only_last_clipped",
-        "Only the last group, without decay, is clipped, and its norm returned; all "
-        "parameters should be, together.",
+        "Only the last group (the one that does not decay) is clipped, and its norm returned; the"
+        " parameters of all groups should be, together.",
         "groups[-1]['params'], or group['params'] after a loop -> [p for group in groups for "
         "p in group['params']], in the call of clip_grad_norm.",
         "In GPT-2 this group holds 121,344 of 124 million numbers: an odd batch goes through at "
@@ -105,8 +105,8 @@ GRADIENTS = (
         "no_norm",
         "The gradients are not clipped, and the norm returned is 0; both should come from "
         "clip_grad_norm, called after loss.backward().",
-        "norm = clip_grad_norm(...), with all parameters and max_norm, between "
-        "loss.backward() and the updates (not before it).",
+        "norm = clip_grad_norm(...), with all parameters and max_norm, after loss.backward() and "
+        "before the updates.",
         "Before loss.backward() there is no gradient to clip. The norm is the number that shows odd "
         "batches, and it shows none.",
         clip="never",
@@ -116,8 +116,8 @@ GRADIENTS = (
         "not_clipped",
         "The norm returned is right, but the updates use gradients that are not clipped; "
         "they should be clipped before.",
-        "Call clip_grad_norm before the loop of updates, not after it, and give adamw_step "
-        "the p.grad of after that call.",
+        "Call clip_grad_norm before the loop of updates, not after it, and hand adamw_step p.grad"
+        " as it is after that call.",
         "One odd batch goes into AdamW's averages at full length, and with beta2 = 0.95 it shortens "
         "the steps of the next 20 or more.",
         clip="never",
@@ -226,8 +226,8 @@ UPDATED = (
     ),
     mistake(
         "last_group_only",
-        "Only the last group is updated, without decay; the parameters of every group should "
-        "be.",
+        "Only the last group (the one that does not decay) is updated; the parameters of every "
+        "group should be.",
         "The loop over p -> into the loop over groups (indent it by four). Or, if you index: "
         "groups[-1] -> all groups.",
         "Of GPT-2's 124 million numbers only the 121,344 of biases and norms would learn.",
