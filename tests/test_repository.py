@@ -20,7 +20,7 @@ ROOMS = (
     ("survey",),
     ("check",),
     ("judge",),
-    ("probes",),
+    ("probes", "example"),
     ("standins", "oracle", "references", "notebooks"),
     ("output",),
     ("course", "errors"),
