@@ -1,10 +1,12 @@
 """The running example of the book: its weights, its stages, and that it has learnt its grammar."""
 
 import random
+import re
 
 import numpy as np
 import pytest
 import torch
+from course_copy import ROOT
 
 from autograder import example
 from autograder.example import make
@@ -107,3 +109,21 @@ def test_the_weights_can_be_made_again(monkeypatch, tmp_path):
     assert loss(weights) < 2.0 and loss(example.weights) < 1.0
     stored = make.to_json(example.weights)
     assert stored == (make.Path(make.__file__).with_name("weights.json")).read_text()
+
+
+def test_plots_take_the_colours_of_the_page():
+    from autograder.example import plots
+
+    figure, axis = plots.axes()
+    axis.plot([1, 2], [3, 4], color=plots.COLOURS["stream"], label="a line")
+    axis.legend()
+    svg = plots.show(figure).data
+    assert "var(--fig-stream, #0f7037)" in svg and "var(--fig-ink, #1f2328)" in svg
+    assert "a line" in svg and "<style" not in svg and "<metadata" not in svg
+    painted = set(re.findall(r"#[0-9a-fA-F]{6}\b", re.sub(r"var\([^)]*\)", "", svg)))
+    assert not painted, f"not a colour of the page: {painted}"
+    figure, both = plots.axes(rows=2)
+    assert len(both) == 2
+    plots.show(figure)
+    css = (ROOT / "book" / "assets" / "course.css").read_text().split("}")[0]
+    assert dict(re.findall(r"--fig-(\w+): (#\w+)", css)).items() >= plots.COLOURS.items()

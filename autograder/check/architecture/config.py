@@ -193,8 +193,8 @@ MISTAKES = (
     Mistake(
         "heads_refused",
         altered(_config, after=_refused_by_heads),
-        "__post_init__ refuses medium, large and xl: their n_head, left out (then it is 12) or "
-        "another number, does not divide d_model. It should be d_model / 64.",
+        "medium, large and xl are refused by __post_init__: their n_head is left out (then it is "
+        "12) or wrong. It should be d_model / 64: 16, 20 and 25.",
         "n_layer, n_head, d_model are 24, 16, 1024 in medium, 36, 20, 1280 in large and 48, 25, "
         "1600 in xl. Is n_head left out, or swapped with n_layer?",
         "Your __post_init__ has done its work: heads that do not divide the width never become a "

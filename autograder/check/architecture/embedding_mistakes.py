@@ -189,8 +189,8 @@ def mistakes_of(right: Callable[..., Any]) -> tuple[Mistake, ...]:
         ),
         mistake(
             "positions_run_on",
-            "The places are counted on through the batch: sentence 1 starts at row T of P. Every "
-            "sentence should start at row 0.",
+            "The positions are counted on through the batch: sentence 1 starts at row T of P. "
+            "Every sentence should start at row 0.",
             "torch.arange(ids.numel()).reshape(ids.shape) -> torch.arange(ids.shape[-1]), without"
             " the reshape; or simply P[:ids.shape[-1]].",
             "The result for one sentence depends on its place in the batch, and 1024 positions are "

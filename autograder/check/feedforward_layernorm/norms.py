@@ -153,7 +153,7 @@ def shared(norm, words):
             "eps_too_weak",
             f"It divides by sqrt({words.size}), with a clamp or a tiny addend only against 0 / 0; it "
             f"should divide by {root}, with the eps of the constructor.",
-            "A clamp of the root, or a tiny number added to it -> torch.sqrt(... + self.eps)",
+            f"sqrt(s).clamp(...), sqrt(s) + 1e-12 or sqrt(s + 1e-12) -> torch.sqrt(s + self.eps), where s is the {words.size}",
             "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
             "root outweighs them. So it comes out 1 in size.",
             eps=lambda init: 1e-24,
@@ -302,8 +302,8 @@ def lengths(norm, summed, what, factor):
         ),
         mistake(
             "norm_without_eps",
-            f"It divides by the length of {what} without eps, as normalize does; it should divide by "
-            f"{right}, with eps under the root.",
+            f"It divides by the norm of {what} (root of the SUM of squares), without eps; it should "
+            f"divide by the root of the MEAN of {squares}, with eps under the root.",
             f"normalize({what}, dim=-1), or {above} / its length -> {above} / "
             f"torch.sqrt(({above} ** 2).mean(-1, keepdim=True) + self.eps)",
             eps=lambda init: 1e-24,

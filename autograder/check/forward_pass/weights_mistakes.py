@@ -254,8 +254,8 @@ MISTAKES = (
         _wrong(untouched=tuple(ENDINGS)),
         "No parameter is changed: each holds what it held before; each should be filled in "
         "place.",
-        "p = ... only gives the name p to a new tensor: p.normal_(...), p.fill_(...). Without "
-        "such a line, loop over model.named_parameters(): those, not copies.",
+        "p = ... -> p.normal_(...) and p.fill_(...): an assignment only gives the name p to a new"
+        " tensor. If there is none, loop over model.named_parameters(), not over copies.",
         "The model would start with whatever its constructor left there, torch.empty included.",
     ),
     Mistake(

@@ -84,8 +84,8 @@ SEEING = (
         "one_pass_only",
         "Every new token is drawn from the logits after the prompt; it should be those after "
         "all tokens so far.",
-        "Move logits = model(...) into the loop, to be called each round on ids with what was "
-        "appended.",
+        "Move logits = model(...) into the loop, so that it is called each round on the last "
+        "n_positions of all tokens so far.",
         "The new tokens do not know of each other: greedy writes the same one n times.",
         once=True,
     ),
@@ -193,8 +193,8 @@ RESULT = (
     mistake(
         "one_too_many",
         "It adds max_new_tokens + 1 tokens; it should add max_new_tokens.",
-        "range(max_new_tokens + 1) -> range(max_new_tokens); or, if that stands so: no token "
-        "appended before or after the loop.",
+        "range(max_new_tokens + 1) -> range(max_new_tokens); or, if that is right already: append"
+        " no token before or after the loop.",
         "With max_new_tokens = 0 it should write nothing, and it writes a token. Texts that are to "
         "fill a window exactly run over it.",
         made=lambda T, room, new: new + 1,

@@ -81,8 +81,8 @@ TEMPERATURE = (
     mistake(
         "temperature_twice",
         "The logits are divided by the temperature twice; it should be once, before the cuts.",
-        "One of the two `/ temperature` out: keep logits = logits / temperature before the cuts, "
-        "and no / temperature in the softmaxes below.",
+        "Take out one of the two `/ temperature`: keep logits = logits / temperature before the "
+        "cuts, and divide by it in no softmax below.",
         "Temperature 0.5 acts as 0.25, and 2 as 4: texts get duller or wilder than was asked for. "
         "At temperature 1 nothing shows.",
         heat="twice",
@@ -101,8 +101,8 @@ TOP_K = (
     mistake(
         "top_k_ignored",
         "top_k cuts nothing; all logits but the k largest of each row should become -inf.",
-        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_k: "
-        "masked_fill leaves the old tensor as it was.",
+        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_k. If "
+        "there is no cut: where logits < logits.topk(k).values[:, -1:], set -inf.",
         "GPT-2 chooses among 50,257 tokens. Each of the unlikely ones is rare, but there are "
         "thousands of them, and one is enough to lead a text astray.",
         top_k=None,
@@ -172,8 +172,8 @@ TOP_P = (
         "top_p_ignored",
         "top_p cuts nothing; in each row only the fewest likeliest tokens should stay whose "
         "probabilities reach top_p.",
-        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_p; or, if"
-        " that stands so: dim=-1 in the softmax before cumsum.",
+        "logits.masked_fill(...) -> logits = logits.masked_fill(...), in the cut of top_p. If "
+        "that is right already: dim=-1 in the softmax before cumsum. If there is no cut, add one.",
         "The tail stays in: GPT-2 has 50,257 tokens, most of them wrong at any one place, and "
         "together they are drawn often.",
         top_p=None,
@@ -349,7 +349,8 @@ DRAW = (
         "softmax_first",
         "The softmax is taken twice: before the temperature and the cuts, and before the draw; "
         "only the one before the draw should be there.",
-        "Temperature and cuts work on logits, not on softmax(logits).",
+        "Take out the softmax that comes before the temperature and the cuts, they work on "
+        "logits; keep the softmax in the draw.",
         "Probabilities lie between 0 and 1, so after a second softmax no token is more than e = 2.7 "
         "times as likely as another at temperature 1: the text is nearly noise.",
         before=softmax_first,

@@ -119,8 +119,8 @@ ATTENTION_HEAD = Component(
             altered(_head, scale=lambda d, d_k: d**-0.5),
             "The scores are divided by sqrt(d_model), the root of the width of x; it should be "
             "sqrt(d_k), the width of Q.",
-            "In forward: no scores S / math.sqrt(x.shape[-1]) of your own; hand Q and K to "
-            "attention as they are, it divides by math.sqrt(Q.shape[-1]).",
+            "math.sqrt(x.shape[-1]) -> math.sqrt(Q.shape[-1]). If you call attention: hand Q and "
+            "K over as they are, it divides by itself.",
             "With 12 heads in GPT-2 the scores are sqrt(12) = 3.5 times too small, and every "
             "position weighs nearly alike.",
         ),
@@ -171,8 +171,8 @@ ATTENTION_HEAD = Component(
         Mistake(
             "k_v_weights_swapped",
             _renamed(W_K="W_V", W_V="W_K"),
-            "W_K and W_V are swapped, the biases are not: V is x W_K + b_V and K is made with "
-            "W_V; K should be made with W_K, V with W_V.",
+            "W_K and W_V are swapped, the biases are not: K = x @ W_V + b_K, V = x @ W_K + b_V; "
+            "it should be K = x @ W_K + b_K, V = x @ W_V + b_V.",
             "self.W_V -> self.W_K in the line of K, and self.W_K -> self.W_V in the line of V.",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other outputs.",
@@ -204,8 +204,8 @@ ATTENTION_HEAD = Component(
         Mistake(
             "q_k_weights_swapped",
             _renamed(W_K="W_Q", W_Q="W_K"),
-            "W_Q and W_K are swapped, the biases are not: Q is x W_K + b_Q and K is made with "
-            "W_Q; Q should be made with W_Q, K with W_K.",
+            "W_Q and W_K are swapped, the biases are not: Q = x @ W_K + b_Q, K = x @ W_Q + b_K; "
+            "it should be Q = x @ W_Q + b_Q, K = x @ W_K + b_K.",
             "self.W_K -> self.W_Q in the line of Q, and self.W_Q -> self.W_K in the line of K.",
             "A model that you train yourself learns the roles the other way round and is as good. "
             "One with GPT-2's weights computes other scores.",

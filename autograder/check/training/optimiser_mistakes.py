@@ -292,10 +292,10 @@ UPDATED = (
     ),
     mistake(
         "eps_before_correction",
-        "The eps is added to sqrt(v), and the correction of v then changes eps too; it "
-        "should be added to sqrt(v_hat).",
-        "First v_hat = v / (1 - beta2 ** t), then in the divisor: v.sqrt() + eps -> v_hat.sqrt() "
-        "+ eps; the old factor (1 - beta2 ** t) ** 0.5 goes.",
+        "eps is added to sqrt(v), before the correction of v, and is scaled with it; it should be"
+        " added to sqrt(v_hat), after the correction.",
+        "v_hat = v / (1 - beta2 ** t), then v.sqrt() + eps -> v_hat.sqrt() + eps; take out the "
+        "factor (1 - beta2 ** t) ** 0.5.",
         "In step 1 eps counts 1 / sqrt(0.05) = 4.5 times. With eps = 1e-8 nobody notices; where eps "
         "is large, the first steps are too short.",
         eps_at="before the correction",
