@@ -185,7 +185,11 @@ def test_what_is_wrong_stands_in_three_lines_before_the_rest():
     told = lines[1 : next(i for i, line in enumerate(lines) if "In the book" in line)]
     assert [line for line in told if not line.startswith("    ")] == [
         f"  {entry.says}",
-        *(line for line in told if "This one mistake gives your results, on all 4 inputs: at" in line),
+        *(
+            line
+            for line in told
+            if "This one mistake gives your results, on all 4 inputs: at" in line
+        ),
         f"  Look: {entry.look}",
     ]
     assert "of the weights" in told[1]  # they arise before the output

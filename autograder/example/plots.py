@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from contextlib import contextmanager
 
-import matplotlib
 import matplotlib.pyplot as plt
 from IPython.display import SVG
 
@@ -35,24 +33,20 @@ _STYLE = {
 }
 
 
-@contextmanager
-def style():
-    with matplotlib.rc_context(_STYLE):
-        yield
-
-
 def axes(rows: int = 1, size: tuple[float, float] = (4.8, 2.9)):
-    """A figure and its axes, one or several above each other; size in inches."""
-    with style():
-        return plt.subplots(rows, figsize=size, sharex=rows > 1, layout="constrained")
+    """A figure and its axes, one or several above each other; size in inches.
+
+    Sets the style of this process, for what is drawn into them later is to have it too.
+    """
+    plt.rcParams.update(_STYLE)
+    return plt.subplots(rows, figsize=size, sharex=rows > 1, layout="constrained")
 
 
 def show(figure) -> SVG:
     """The figure as an SVG in the colours of the page."""
     file = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    with style():
-        figure.savefig(file, format="svg", transparent=True, metadata=nothing)
+    figure.savefig(file, format="svg", transparent=True, metadata=nothing)
     plt.close(figure)
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", file.getvalue(), flags=re.S)
     for name, colour in COLOURS.items():
