@@ -7,13 +7,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTABLE := $(VENV)/.testable
 GPT2 := build/gpt2.py
 RUN := build/training
 
 export OMP_NUM_THREADS ?= 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: course setup release grade assemble conform train generate book test proof mutation check-times gpu-check clean
+.PHONY: course setup release grade assemble conform train generate book test proof mutation check-times book-times gpu-check clean
 
 course: setup
 	@for step in release grade assemble conform train generate book; do \
@@ -68,8 +69,13 @@ book: $(READY)
 	@echo "== Build the book"
 	@rm -rf _build
 	@$(BIN)/jupyter-book build book/ -W -n --keep-going -q
+	@echo "Open $(CURDIR)/_build/html/index.html"
 
-test: $(READY)
+$(TESTABLE): $(READY) requirements-test.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt || echo "requirements-test.txt cannot be installed here: the tests in a browser will be skipped."
+	@touch $@
+
+test: $(TESTABLE)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadgroup
 
 # The checks themselves, at length: right solutions on 20 seeds, mutants of the reference, times.
@@ -82,6 +88,10 @@ mutation: $(READY)
 
 check-times: $(READY)
 	@PYTHONPATH=tests $(BIN)/python tests/check_times.py
+
+# A cold build by each command, and the first paint of every page.
+book-times: $(TESTABLE)
+	@PYTHONPATH=tests $(BIN)/python tests/book_times.py
 
 # On a machine with a GPU: the same file conforms and trains there too.
 gpu-check: $(READY)

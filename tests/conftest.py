@@ -33,3 +33,22 @@ def reference_path(reference_source, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("reference") / "gpt2.py"
     path.write_text(reference_source, encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, once for all tests: playwright cannot be started twice in a process."""
+    from browser import chromium
+
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The book, by `jupyter-book build book/` from an empty cache, without a network where that can be
+    done. What uses it has the mark xdist_group("book"), so that it is built once."""
+    from book_site import NO_NETWORK, build, can_cut_the_network
+
+    out = tmp_path_factory.mktemp("book")
+    return build("book/", out, NO_NETWORK if can_cut_the_network() else ())

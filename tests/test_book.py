@@ -18,8 +18,10 @@ from book_source import (
     runs,
     words,
 )
+from book_promises import PAPERS
 from course_copy import ROOT
 
+from autograder import example
 from autograder.course import ASSIGNMENTS, COMPONENTS, section, where
 
 LESSON = ROOT.parent / "shared" / "lesson" / "lesson-2-the-transformer.txt"
@@ -97,13 +99,42 @@ def test_code_fits_its_column(page):
         assert len(line) <= CODE_COLUMNS, line
 
 
-def test_the_running_example_is_the_same_on_every_page():
-    example = code_cells(BOOK / "notation.md")[0].split("\n\n")[1]
-    assert example.startswith("words = ")
-    using = [page for page in PAGES if "words.index" in page.read_text()]
-    assert len(using) > 1
-    for page in using:
-        assert example in code_cells(page)[0], page.name
+@pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
+def test_each_chapter_follows_the_running_example(assignment):
+    cells = "\n".join(code_cells(BOOK / f"{assignment.page}.md"))
+    assert "from autograder import example" in cells and "example." in cells
+
+
+def test_the_sizes_of_the_small_example_are_those_of_its_weights():
+    table = (BOOK / "notation.md").read_text().split("## Tensors")[0]
+    last = {
+        row.split("|")[1].strip(): row.split("|")[-2].strip()
+        for row in table.splitlines()
+        if "|" in row
+    }
+    c = example.config
+    d, H = c["d_model"], c["n_head"]
+    sizes = {"T": len(example.ids), "V": c["vocab_size"], "d": d, "H": H, "L": c["n_layer"]}
+    sizes |= {r"T_{\max}": c["n_positions"], "d_k": d // H}
+    sizes[r"d_{\text{ff}}"] = example.weights["blocks.0.ffn.b_up"].numel()
+    for symbol, size in sizes.items():
+        assert last[f"${symbol}$"] == str(size), symbol
+
+
+def test_addresses_outside_are_in_one_file():
+    """By DOI where there is one."""
+    for path in [*PAGES, *(BOOK / "figures").glob("*.svg")]:
+        addresses = re.findall(r"https?://[^\s\"')]+", path.read_text())
+        assert set(addresses) <= {"http://www.w3.org/2000/svg"}, path.name
+    entries = re.split(r"^@", (BOOK / "references.bib").read_text(), flags=re.M)[1:]
+    for entry in entries:
+        assert re.search(r"^  (doi|url) = \{\S+\}", entry, re.M), entry
+        assert "arxiv.org" not in entry, entry  # has a DOI
+
+
+def test_every_paper_that_the_lesson_names_is_cited():
+    cited = set.union(*(citations(page) for page in PAGES))
+    assert set(PAPERS) <= cited, set(PAPERS) - cited
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)

@@ -50,6 +50,15 @@ def test_finite_ignores_infinities_that_are_expected():
     assert "not finite" in trouble.what and "1 of 2 entries is not finite" in trouble.evidence
 
 
+def test_a_row_that_is_not_finite_from_end_to_end_is_named():
+    got, want = np.ones((2, 3, 4)), np.ones((2, 3, 4))
+    got[1, 2] = math.nan
+    assert "(4 of 24 entries are not finite, the whole of row [1, 2])" in finite(got, want).evidence
+    got[1, 2, 3] = 1
+    assert "(3 of 24 entries are not finite)" in finite(got, want).evidence
+    assert "(24 of 24 entries are not finite)" in finite(math.nan * got, want).evidence
+
+
 def good(part, evidence=True, weight=1.0):
     return Finding(part, weight=weight, evidence=evidence)
 

@@ -1,5 +1,7 @@
 """Hints for exceptions: each is reached by an error that torch or Python really raises."""
 
+import warnings
+
 import pytest
 import torch
 from torch import nn
@@ -34,6 +36,14 @@ def in_place():
     p += 1
 
 
+def in_place_too_late():
+    p = nn.Parameter(torch.zeros(2))
+    x = p.exp()
+    y = x.tanh().sum() + x.exp().sum()
+    x += 1
+    y.backward()
+
+
 def forever():
     return forever()
 
@@ -57,6 +67,8 @@ ERRORS = {
     "reshape": (lambda: x.reshape(4, 4), "[4, 4] does not multiply to 60"),
     "dtypes": (lambda: x @ x.double().mT, "dtype=x.dtype"),
     "leaf": (in_place, "under torch.no_grad()"),
+    "leaf that is no parameter": (in_place, "x = x + y rather than x += y"),
+    "kept for backward": (in_place_too_late, "x = x + y rather than x += y"),
     "no graph": (lambda: x.sum().backward(), "The graph is cut before the loss"),
     "second backward": (twice, "must be detached"),
     "integers": (lambda: torch.tensor([1], requires_grad=True), "convert it with .float()"),
@@ -103,3 +115,70 @@ def test_an_error_of_ones_own_gets_none():
 def test_the_hint_is_the_third_line_of_the_report():
     report = check.softmax(lambda x: x.softmax(-1))
     assert "Keep the signature" in report.first().trouble.look
+
+
+def added_in_place(x, sublayer):
+    x += sublayer(x)
+    return x
+
+
+def stream_in_place(x, sublayers):
+    ledger = []
+    for sublayer in sublayers:
+        write = sublayer(x)
+        x += write
+        ledger.append(write)
+    return x, ledger
+
+
+def norms(update, measure):
+    """gradient_norms with an update of its own, and a way to get at the gradients."""
+
+    def gradient_norms(x, sublayers, residual=True):
+        streams = [x.detach().requires_grad_()]
+        for sublayer in sublayers:
+            streams.append(update(streams[-1], sublayer(streams[-1]), residual))
+        return [gradient.norm().item() for gradient in measure(streams)]
+
+    return gradient_norms
+
+
+def new(x, write, residual):
+    return x + write if residual else write
+
+
+def changed(x, write, residual):
+    return x.add_(write) if residual else write
+
+
+def changed_clone(x, write, residual):
+    return (x.clone() if x.is_leaf else x).add_(write) if residual else write
+
+
+def backward(streams):
+    streams[-1].sum().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, that only leaves have a .grad
+        return [x.grad for x in streams]
+
+
+def grad(streams):
+    return torch.autograd.grad(streams[-1].sum(), streams)
+
+
+# Of chapter 2: what PyTorch says of these is nothing that a beginner could act on.
+LOOKS = {
+    "no retain_grad": ("gradient_norms", norms(new, backward), "retain_grad() on every stream"),
+    "a leaf in place": ("gradient_norms", norms(changed, grad), "x = x + write"),
+    "a stream in place": ("gradient_norms", norms(changed_clone, grad), "x = x + write"),
+    "the input in place": ("residual_add", added_in_place, "x = x + y rather than x += y"),
+    "the input in a loop": ("run_stream", stream_in_place, "x = x + y rather than x += y"),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_what_to_do_about_gradients_that_are_not_kept_or_overwritten(name):
+    component, student, part = LOOKS[name]
+    trouble = getattr(check, component)(student).first().trouble
+    assert "It raises" in trouble.what
+    assert part in trouble.look, f"{trouble.what}\n{trouble.look}"

@@ -107,8 +107,9 @@ def test_readme_is_short_and_its_commands_exist():
     assert set(re.findall(r"^\| `(\d\d_\w+)`", text, re.M)) == {a.name for a in ASSIGNMENTS}
 
 
-def test_every_requirement_is_pinned():
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-test.txt"])
+def test_every_requirement_is_pinned(file):
+    lines = (ROOT / file).read_text().splitlines()
     packages = [x for x in lines if x and not x.startswith(("#", "-"))]
     assert packages and all(re.match(r"[\w.-]+==[\w.]+(;|$)", x) for x in packages)
     locked = (ROOT / "constraints.txt").read_text()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import check
+from autograder import check, standins
 from autograder.check.shown import shown
 from autograder.judge import Finding, Report, Trouble
 from autograder.judge.compare import Tolerance, difference
@@ -196,6 +196,45 @@ def test_what_is_wrong_stands_in_three_lines_before_the_rest():
     assert lines[lines.index(told[-1]) + 2] == (
         "  More on it: autograder explain attention.no_scaling"
     )
+
+
+class InAList(standins.GPT2):
+    """Blocks in a plain list, and a W_U beside a tied E: no single mistake explains it."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        blocks = list(self.blocks)
+        del self.blocks
+        self.blocks = blocks
+        self.W_U = torch.nn.Parameter(self.E.detach().T.clone())
+
+
+class AddsInPlace(standins.PreNormBlock):
+    def forward(self, x):
+        x += self.attn(self.ln_1(x))
+        x += self.ffn(self.ln_2(x))
+        return x
+
+
+class EpsAfterDivision(standins.LayerNorm):
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        deviation = centred.square().mean(-1, keepdim=True).sqrt()
+        return self.gamma * centred / deviation + self.eps + self.beta
+
+
+LOOKS = {
+    "a plain list and more": ("GPT2", InAList, "nn.ModuleList"),
+    "the stream in place": ("PreNormBlock", AddsInPlace, "x = x + y"),
+    "a missing parenthesis": ("LayerNorm", EpsAfterDivision, "mind the parentheses"),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_first_tries_of_readers_are_told_what_to_do(name):
+    component, student, part = LOOKS[name]
+    trouble = check.run(component, student).first().trouble
+    assert part in trouble.look, str(trouble)
 
 
 class Seen(HTMLParser):

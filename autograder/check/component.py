@@ -14,7 +14,7 @@ from autograder.check.parts import Fixture, Inputs, Property, double
 from autograder.check.properties import source
 from autograder.check.shown import shown
 from autograder.course import where
-from autograder.judge import Report, Trouble, difference
+from autograder.judge import Finding, Report, Trouble, difference
 from autograder.judge.compare import Tolerance, What
 from autograder.probes import Answer, Call, ask
 
@@ -43,6 +43,7 @@ class Component:
     arise       of several outputs, the order in which they are computed: the first that is wrong is
                 shown
     example     inputs small and round enough to be typed: tried first, for the evidence alone
+    before      asked alone, before the rest: where it finds a trouble, nothing else is called
     shortcuts   library names that skip the exercise: remarked on, not punished
     """
 
@@ -55,6 +56,7 @@ class Component:
     needs: tuple[str, ...] = ()
     read: Callable[[Inputs, Any], Any] | None = None
     example: Inputs | None = None
+    before: Property | None = None
     shortcuts: frozenset[str] = frozenset()
     constants: tuple[str, ...] = ()  # inputs that need no gradient
     outputs: What = "the result"
@@ -105,6 +107,11 @@ class Component:
         """search: whether the mistakes are searched for those that explain the results."""
         fixtures = self.cases(seed)
         main = fixtures[-1].inputs
+        stopped = self._stopped(target, main, needs)
+        if stopped:
+            parts = (*self.properties, *fixtures)
+            unseen = (Finding(p.name, weight=p.weight, skipped=True) for p in parts)
+            return Report(self.name, (stopped, *unseen), where(self.name))
         asks = [[self.call(f.inputs)] for f in fixtures]
         asks += [p.calls(self, main) for p in self.properties]
         flat = [replace(c, standins=needs) for calls in asks for c in calls]
@@ -116,3 +123,11 @@ class Component:
         rest = answers[len(fixtures) :]
         found = findings(self, fixtures, numbers, rest, self.mistakes if search else ())
         return Report(self.name, tuple(found), where(self.name))
+
+    def _stopped(self, target: Any, main: Inputs, needs: tuple[str, ...]) -> Finding | None:
+        """The finding of what comes before the rest, if it is a trouble."""
+        if self.before is None:
+            return None
+        calls = [replace(c, standins=needs) for c in self.before.calls(self, main)]
+        trouble = told(self.before.verdict, self, main, ask(target, calls))
+        return trouble and Finding(self.before.name, trouble, self.before.weight)

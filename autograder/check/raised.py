@@ -79,7 +79,13 @@ HINTS = (
     (
         "RuntimeError",
         r"leaf [Vv]ariable that requires grad.*in-place",
-        "A parameter is changed while gradients are recorded: do it under torch.no_grad().",
+        "A leaf is changed in place while gradients are recorded. A step of training belongs under "
+        "torch.no_grad(). In any other case make a new tensor: x = x + y rather than x += y.",
+    ),
+    (
+        "RuntimeError",
+        r"modified by an inplace operation",
+        "A tensor that autograd still needs was changed in place: x = x + y rather than x += y.",
     ),
     (
         "RuntimeError",

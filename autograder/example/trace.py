@@ -9,18 +9,18 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def run(weights: dict[str, Tensor], n_head: int, ids: Tensor) -> dict[str, Tensor]:
+def run(weights: dict[str, Tensor], n_head: int, ids: Tensor, causal=True) -> dict[str, Tensor]:
     """All stages for one sentence, ids (T,), with one entry each, in the order of computing.
 
     `tokens`, `places`, `X0` (T, d); for each block l, under names that end in `_l`: `ln_1`, `Q`, `K`,
     `V` (H, T, d_k), `S`, `A` (H, T, T), `heads` (H, T, d_k), `writes` (H, T, d), `attn`, `mid`, `ln_2`
     (T, d), `up`, `act` (T, 4d), `ffn` (T, d), and the stream after it, `X1`, …; at the end `ln_f`,
-    `logits` and `probs` (T, V).
+    `logits` and `probs` (T, V). Without `causal` every position sees all others.
     """
     T, d = len(ids), weights["E"].shape[1]
     out = {"tokens": F.embedding(ids, weights["E"]), "places": weights["P"].narrow(0, 0, T)}
     x = out["X0"] = out["tokens"] + out["places"]
-    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    future = torch.full((T, T), causal).triu(1)
     for l in range(sum(name.endswith("ln_1.gamma") for name in weights)):
         p = {name.split(".", 2)[2]: w for name, w in weights.items() if f"blocks.{l}." in name}
         a = f"_{l}"

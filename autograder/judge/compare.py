@@ -116,13 +116,21 @@ def finite(got: Any, want: Any, what: What = "the result") -> Trouble | None:
                 return Trouble(f"{name} is {g}, where {number(w)} is expected.")
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             verb = "is" if bad.sum() == 1 else "are"
-            some = f"{int(bad.sum())} of {bad.size} entries {verb} not finite"
+            some = f"{int(bad.sum())} of {bad.size} entries {verb} not finite{_whole_row(bad, at)}"
             return Trouble(
                 f"Numbers in {name} are not finite.",
                 f"At {index(at)}{_of(name)}: expected {number(w[at])}, got {g[at]} ({some}).",
                 picture=window(g, w, ~np.isclose(g, w, equal_nan=True)),
             )
     return None
+
+
+def _whole_row(bad: np.ndarray, at: tuple[int, ...]) -> str:
+    """Where the entry at `at` is one of a row that is bad from end to end, and other rows are not."""
+    row = at[:-1]
+    if not row or not bad[row].all() or bad.shape[-1] == 1 or bad.all():
+        return ""
+    return f", the whole of row {index(row)}"
 
 
 def difference(

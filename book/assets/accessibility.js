@@ -6,12 +6,6 @@
     // An aria-label that differs from the visible text breaks voice control.
     each("details.hide > summary[aria-label], .search-button-field[aria-label]", (element) =>
       element.removeAttribute("aria-label"));
-    // The button is named; its icons must not add names of their own.
-    each(".theme-switch-button svg", (icon) => {
-      icon.querySelectorAll("title").forEach((title) => title.remove());
-      icon.removeAttribute("aria-labelledby");
-      icon.setAttribute("aria-hidden", "true");
-    });
   };
 
   const repairRoles = () => {
@@ -26,19 +20,23 @@
 
   repairNames();
   repairRoles();
-  // Font Awesome swaps its icons in after load, and again at every change of theme.
-  each(".theme-switch-button", (button) =>
-    new MutationObserver(repairNames).observe(button, { childList: true }));
 
-  // What is folded on the screen must be on paper.
-  addEventListener("beforeprint", () =>
+  // On paper: what is folded on the screen, and dark on light whatever the screen has.
+  const root = document.documentElement;
+  addEventListener("beforeprint", () => {
+    root.dataset.themeOnScreen = root.dataset.theme;
+    root.dataset.theme = "light";
     each("details:not([open])", (details) => {
       details.open = true;
       details.dataset.openedForPrint = "";
-    }));
-  addEventListener("afterprint", () =>
+    });
+  });
+  addEventListener("afterprint", () => {
+    root.dataset.theme = root.dataset.themeOnScreen;
+    delete root.dataset.themeOnScreen;
     each("details[data-opened-for-print]", (details) => {
       details.open = false;
       delete details.dataset.openedForPrint;
-    }));
+    });
+  });
 })();

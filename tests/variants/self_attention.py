@@ -541,6 +541,24 @@ def variance_by_distribution(d_k, n=10_000, scaled=True):
     return float(torch.var(scores, dim=None))
 
 
+def variance_of_every_pair(d_k, n=10_000, scaled=True):
+    q, k = torch.randn(n, d_k), torch.randn(n, d_k)
+    scores = q @ k.T
+    return (scores / math.sqrt(d_k) if scaled else scores).var().item()
+
+
+def variance_on_the_diagonal(d_k, n=10_000, scaled=True):
+    q, k = torch.randn(n, d_k), torch.randn(n, d_k)
+    scores = torch.einsum("id,jd->ij", q, k).diagonal()
+    return (scores / math.sqrt(d_k) if scaled else scores).var().item()
+
+
+def variance_of_sums_over_pairs(d_k, n=10_000, scaled=True):
+    q, k = torch.randn(d_k, n), torch.randn(d_k, n)
+    scores = (q * k).sum(-1)
+    return (scores / math.sqrt(d_k) if scaled else scores).var().item()
+
+
 def variance_by_formula(d_k, n=10_000, scaled=True):
     return 1.0 if scaled else float(d_k)
 
@@ -687,6 +705,9 @@ WRONG = {
     },
     "score_variance": {
         "not a number": variance_as_tensor_of_all,
+        "every q with every k": variance_of_every_pair,
+        "every q with every k, then the diagonal": variance_on_the_diagonal,
+        "sums over the pairs": variance_of_sums_over_pairs,
         "a tensor without axes": variance_as_tensor,
         "the formula": variance_by_formula,
         "always the same draw": variance_of_one_draw,

@@ -205,7 +205,8 @@ LAYER_NORM = Component(
     example=norms.example(((5, 1, 0), (0, 0, 0)), ((2, 3, -2), (0, 4, 2))),
     shortcuts=frozenset({"layer_norm", "LayerNorm", "native_layer_norm"}),
     look={
-        "a small example": f"gamma is 1 and beta 0 here, so it is (x - mean) / {ROOT}, where {VAR}.",
+        "a small example": f"gamma is 1 and beta 0 here, so it is (x - mean) / {ROOT}, where {VAR}. In a row "
+        "of equal entries var is 0, and eps alone is left under the root.",
         norms.FLAT: f"In such a row x - mean is 0 and beta is left. Take dim=-1, {ALONG}.",
         norms.TINY: f"Here eps counts: {ROOT}, where {VAR}.",
         "eps = 0.1": "Here the constructor is given eps: keep it in self.eps, and use that.",

@@ -89,6 +89,10 @@ def given_eps(init):
     return init[1] if len(init) > 1 else EPS
 
 
+def _plus_eps(result, inputs):
+    return result + given_eps(inputs["init"])
+
+
 def default_eps(value):
     return lambda init: init[1] if len(init) > 1 else value
 
@@ -148,6 +152,16 @@ def shared(norm, words):
             "0 / 0 is NaN. One such row is enough: through attention the NaN spreads to the other "
             "positions, and through the loss to every parameter.",
             eps=lambda init: 0.0,
+        ),
+        mistake(
+            "eps_after_division",
+            f"It adds eps after the division, ... / sqrt({words.size}) + eps; it should be under the root, "
+            f"{root}.",
+            "... / torch.sqrt(...) + self.eps -> ... / torch.sqrt(... + self.eps): mind the parentheses.",
+            f"It then keeps nothing from being divided by 0: {words.flat} gives 0 / 0, which is NaN, and "
+            "through attention the NaN spreads to the other positions.",
+            eps=lambda init: 0.0,
+            after=_plus_eps,
         ),
         mistake(
             "eps_too_weak",

@@ -130,7 +130,8 @@ RMS_NORM = Component(
     example=norms.example(((5, 1, 0), (0, 0, 0)), ((2, 3, -2), (0, 4, 2))),
     shortcuts=frozenset({"rms_norm", "RMSNorm"}),
     look={
-        "a small example": f"gamma is 1 here, so it is x / {ROOT}.",
+        "a small example": f"gamma is 1 here, so it is x / {ROOT}. In a row of zeros eps alone is left "
+        "under the root.",
         norms.FLAT: f"A row of zeros stays 0, and one of 1.5 everywhere comes out as gamma. {LINE}",
         norms.TINY: f"Here eps counts: {ROOT}.",
         "eps = 0.1": "Here the constructor is given eps: keep it in self.eps, and use that.",

@@ -29,6 +29,12 @@ GPT2 = Component(
         "Expected target size": "torch's cross_entropy wants the vocabulary on axis 1. "
         f"{LOSS_LOOK}",
         "must match the size": "If it is E[ids] + P: of P only the first T rows, self.P[:T].",
+        "missing: blocks.": "Nobody finds parameters in a plain list: self.blocks = [...] -> self.blocks = "
+        "nn.ModuleList([...]), with L blocks that are each made by itself.",
+        "missing:": "Parameters are E, P, blocks, ln_f and, if untied, W_U: each an attribute of the "
+        "model, an nn.Parameter or a module.",
+        "not expected:": "Parameters are E, P, blocks, ln_f and, if untied, W_U, no others: a tied model "
+        "multiplies by self.E.T.",
         "not callable": "E, P and W_U are tensors: look up with self.E[ids], multiply with @.",
         ".weight": "nn.Embedding and nn.Linear hold their matrix under the name weight. Make E, P "
         "and W_U as nn.Parameter, each under its own name.",

@@ -7,6 +7,7 @@ from array_api_compat import array_namespace
 
 from autograder.check.component import Component
 from autograder.check.draw import choice, normal
+from autograder.check.findings import SHAPES
 from autograder.check.mistake import Mistake, altered
 from autograder.check.multi_head_attention.inputs import SIZES
 from autograder.check.parts import Fixture
@@ -15,8 +16,13 @@ from autograder.check.properties.varied import SQUEEZE, batch_dims, first_only, 
 from autograder.check.raised import RESHAPE
 from autograder.oracle import multi_head_attention as oracle
 
-OTHER_NUMBER = (
-    "n_head heads of width d_k = d // n_head: reshape(..., T, n_head, d_k), then swap -3 and -2."
+CUT = (
+    "Keep the leading axes, *batch, T, d = x.shape, and cut the last one: reshape(*batch, T, n_head, "
+    "d // n_head), then swap the axes -3 and -2."
+)
+JOIN = (
+    "Keep the leading axes, *batch, H, T, d_k = x.shape, and move the heads behind T: swap the axes -3 "
+    "and -2, then reshape(*batch, T, H * d_k)."
 )
 
 # ------------------------------------------------------------------ split_heads
@@ -169,9 +175,10 @@ SPLIT_HEADS = Component(
         ),
     ),
     example={"x": np.arange(24, dtype=np.float32).reshape(1, 4, 6), "n_head": 3},
+    look={SHAPES: CUT},
     raises={
         "stack expects": "Cut the last axis, dim=-1, into n_head pieces of width d // n_head.",
-        "is invalid for input": OTHER_NUMBER,
+        "is invalid for input": CUT,
         "values to unpack": "x may have any number of leading dimensions: *batch, T, d = x.shape.",
     },
 )
@@ -330,13 +337,10 @@ MERGE_HEADS = Component(
         ),
     ),
     example={"x": np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)},
-    look={
-        "shapes and types": "Any number of axes may lead, such as a batch: count from the end, where "
-        "the heads are axis -3."
-    },
+    look={SHAPES: JOIN},
     raises={
         "view size": f"{RESHAPE} Or .contiguous() before the view.",
-        "is invalid for input": "Move the heads behind T first: then the last two axes are (H, d_k).",
+        "is invalid for input": JOIN,
         "values to unpack": "x may have any number of leading dimensions: "
         "*batch, H, T, d_k = x.shape.",
     },

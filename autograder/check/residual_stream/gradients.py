@@ -20,6 +20,8 @@ from autograder.judge import Trouble
 from autograder.judge.compare import difference, form
 from autograder.oracle import residual_stream as oracle
 
+IN_PLACE = "Write x = x + write rather than x += write, which changes a stream that you keep."
+
 
 @dataclass(frozen=True)
 class OfAList(Component):
@@ -124,6 +126,8 @@ GRADIENT_NORMS = OfAList(
         "the streams themselves, the first is x.detach().requires_grad_().",
         "second time": "torch.autograd.grad(x_L.sum(), streams) gives all gradients in one pass; several "
         "passes need retain_graph=True.",
+        "in-place operation": IN_PLACE,
+        "inplace operation": IN_PLACE,
         "scalar outputs": "Differentiate one number: the sum of all entries of x_L.",
     },
 )

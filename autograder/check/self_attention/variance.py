@@ -38,6 +38,14 @@ def read_variance(inputs, value):
     so near 0: that of means of d_k products is 1 / d_k, and 1 / d_k² if it is scaled all the same.
     """
     one = isinstance(value, (float, int)) or getattr(value, "shape", None) == ()
+    if one and _along_the_pairs(inputs, float(value)):
+        return Trouble(
+            "Each score seems to be a sum over the n pairs; it should be a sum over the d_k entries of "
+            "one pair, so that there are n scores.",
+            f"score_variance({inputs['d_k']}, n={inputs['n']}, scaled={inputs['scaled']}) returned "
+            f"{number(value)}.",
+            "Draw q and k as torch.randn(n, d_k), one vector a row; a score is (q * k).sum(-1).",
+        )
     if inputs["scaled"] or not one or not abs(float(value)) < 0.055:
         return value
     if abs(float(value) * inputs["d_k"] ** 2 - 1) < 0.04:
@@ -46,6 +54,33 @@ def read_variance(inputs, value):
         "It returns about 0: the mean of the scores, perhaps; it should return their variance.",
         f"score_variance({inputs['d_k']}, n={inputs['n']}, scaled=False) returned {number(value)}.",
         "scores.mean() -> scores.var(), in the return.",
+    )
+
+
+def _along_the_pairs(inputs, value):
+    """Whether it is about what d_k sums of n products have. So few spread widely; two known mistakes
+    at once give 2 d_k² at most."""
+    d_k, about = inputs["d_k"], inputs["n"] / (inputs["d_k"] if inputs["scaled"] else 1)
+    return max(3 * d_k**2, about / 6) < value < 6 * about
+
+
+A_FEW = 400  # vectors: all their scores with each other are 640 kB, those of MANY 40 GB
+
+
+def _with_a_few(c, inputs):
+    return [Call(args=(inputs["d_k"], A_FEW, inputs["scaled"]), probe="sizes:largest")]
+
+
+def _not_every_pair(c, inputs, answers):
+    (answer,) = answers
+    if answer.failure or answer.value < A_FEW**2:  # of a failure the fixtures tell
+        return None
+    return Trouble(
+        "It compares every q with every k, which makes n * n numbers; a score is one q with its own k,"
+        " so there should be n of them.",
+        f"For n = {A_FEW} it makes a tensor of {answer.value:,} numbers; for n = {MANY:,} that would "
+        f"take {4 * MANY**2 / 1e9:.0f} GB, so it was not tried.",
+        "q @ k.T -> (q * k).sum(-1), with q and k of shape (n, d_k).",
     )
 
 
@@ -97,6 +132,7 @@ SCORE_VARIANCE = Component(
     variance_fixtures,
     _variance,
     read=read_variance,
+    before=Property("n pairs, n scores", _with_a_few, _not_every_pair),
     properties=(
         Property("another seed, another number", _twice, _measured, weight=4.0),
         Property("the scores are products of two draws", _many, _products, weight=0.5),

@@ -4,7 +4,8 @@ import os
 
 from docutils import nodes
 
-from course_site import inline_svg, live_kernel, mathjax, mistakes, places
+from course_site import icons, inline_svg, live_kernel, mathjax, mistakes, places
+from course_site.interactives import directive as interactive
 
 
 def setup(app):
@@ -12,7 +13,10 @@ def setup(app):
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     app.connect("config-inited", places.use_book_folder, priority=1)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
+    app.connect("html-page-context", interactive.load_on_page)
     app.connect("build-finished", mathjax.copy_to_output)
+    app.connect("build-finished", icons.drop_script)
     app.add_directive("mistakes", mistakes.Mistakes)
+    app.add_directive("interactive", interactive.Interactive)
     app.add_node(nodes.image, override=True, html=(inline_svg.visit_image, inline_svg.depart_image))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
