@@ -146,7 +146,7 @@ MISTAKES = (
         "Each column is divided by its length; each row should be. The rows are then compared, as "
         "they should be.",
         "The length: vectors.norm(dim=0, ...) -> vectors.norm(dim=-1, keepdim=True).",
-        "Each feature is stretched by a factor of its own, and that changes the angles.",
+        "Each column is stretched by a factor of its own, and that changes the angles.",
         axis=0,
     ),
     _mistake(
@@ -155,7 +155,7 @@ MISTAKES = (
         "products are both those of columns.",
         "Is vectors transposed first? Lengths: dim=0 -> dim=-1. Product: unit.T @ unit -> "
         "unit @ unit.T.",
-        "That asks how two features go together over all directions, not how two directions do.",
+        "That asks how two columns go together over all directions, not how two directions do.",
         before=_columns,
     ),
     _mistake(

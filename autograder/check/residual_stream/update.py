@@ -116,7 +116,7 @@ MISTAKES = (
         "Stream and write are joined side by side (torch.cat, x first, width 2 * d); they should "
         "be added.",
         "torch.cat([x, sublayer(x)], dim=-1) -> the sum of the two, with +.",
-        "Twice as wide after each sub-layer, 768 features would be 13 billion after the 24 of "
+        "Twice as wide after each sub-layer, 768 columns would be 13 billion after the 24 of "
         "GPT-2 small. A sum needs no more room.",
         join=_side_by_side,
     ),
@@ -125,7 +125,7 @@ MISTAKES = (
         "Write and stream are joined side by side (torch.cat, the write first, width 2 * d); they "
         "should be added.",
         "torch.cat([sublayer(x), x], dim=-1) -> the sum of the two, with +.",
-        "Twice as wide after each sub-layer, 768 features would be 13 billion after the 24 of "
+        "Twice as wide after each sub-layer, 768 columns would be 13 billion after the 24 of "
         "GPT-2 small. A sum needs no more room.",
         join=lambda x, write: _side_by_side(write, x),
     ),
