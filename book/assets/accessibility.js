@@ -2,24 +2,16 @@
 (() => {
   const each = (selector, repair) => document.querySelectorAll(selector).forEach(repair);
 
-  const repairNames = () => {
-    // An aria-label that differs from the visible text breaks voice control.
-    each("details.hide > summary[aria-label], .search-button-field[aria-label]", (element) =>
-      element.removeAttribute("aria-label"));
-  };
-
-  const repairRoles = () => {
-    each("#pst-primary-sidebar:not([role])", (sidebar) => {
-      sidebar.setAttribute("role", "complementary");
-      sidebar.setAttribute("aria-label", "Book");
-    });
-    // doc-biblioentry is deprecated, and the list role then lacks its children.
-    each('.citation-list[role], [role="doc-biblioentry"]', (element) =>
-      element.removeAttribute("role"));
-  };
-
-  repairNames();
-  repairRoles();
+  // An aria-label that differs from the visible text breaks voice control.
+  each("details.hide > summary[aria-label], .search-button-field[aria-label]", (element) =>
+    element.removeAttribute("aria-label"));
+  each("#pst-primary-sidebar:not([role])", (sidebar) => {
+    sidebar.setAttribute("role", "complementary");
+    sidebar.setAttribute("aria-label", "Book");
+  });
+  // doc-biblioentry is deprecated, and the list role then lacks its children.
+  each('.citation-list[role], [role="doc-biblioentry"]', (element) =>
+    element.removeAttribute("role"));
 
   // On paper: what is folded on the screen, and dark on light whatever the screen has.
   const root = document.documentElement;

@@ -167,7 +167,8 @@ def shared(norm, words):
             "eps_too_weak",
             f"It divides by sqrt({words.size}), with a clamp or a tiny addend only against 0 / 0; it "
             f"should divide by {root}, with the eps of the constructor.",
-            f"sqrt(s).clamp(...), sqrt(s) + 1e-12 or sqrt(s + 1e-12) -> torch.sqrt(s + self.eps), where s is the {words.size}",
+            "sqrt(s).clamp(...), sqrt(s) + 1e-12 or sqrt(s + 1e-12) -> torch.sqrt(s + self.eps), where "
+            f"s is the {words.size}",
             "A row of entries of about 0.001 should come out about 0.30 in size, since eps under the "
             "root outweighs them. So it comes out 1 in size.",
             eps=lambda init: 1e-24,

@@ -38,6 +38,10 @@ const TransformerElement = (() => {
       return signed(x.toLocaleString("en-US"));
     }
 
+    static quoted(word) {
+      return `\u201c${word}\u201d`;
+    }
+
     static plain(x) {
       return signed(String(x));
     }

@@ -1,15 +1,11 @@
 /* The forward pass of the running example in six stages; every number is computed here, by gpt2.js. */
 (() => {
-  const { layerNorm, mean } = TransformerMaths;
+  const { best, layerNorm, mean } = TransformerMaths;
   const { forward, length } = TransformerGPT2;
-  const { fixed } = TransformerElement;
+  const { fixed, quoted } = TransformerElement;
   const STAGES = 6;
   const TABLES = { X0: "X0", ln: "ln_1_0", attn: "attn_0", mid: "mid_0", X1: "X1", probs: "probs" };
 
-  const quoted = (word) => `\u201c${word}\u201d`;
-  /* Indices from the largest value down; of equal ones the first comes first. */
-  const best = (values) =>
-    values.map((_, i) => i).sort((i, j) => Number((values[j] - values[i]).toFixed(9)) || i - j);
   const ids = ({ T, ...state }) => Array.from({ length: T }, (_, t) => state[`w-${t}`]);
 
   class ForwardPass extends TransformerElement {

@@ -1,9 +1,8 @@
 /* The causal mask: one word is changed, and the forward pass run before and after, by gpt2.js. */
 (() => {
   const { forward } = TransformerGPT2;
-  const { fixed } = TransformerElement;
+  const { fixed, quoted } = TransformerElement;
 
-  const quoted = (word) => `\u201c${word}\u201d`;
   const difference = (x) => (x === 0 ? "0" : TransformerElement.small(x));
   const largestGap = (a, b) => Math.max(...a.map((x, i) => Math.abs(x - b[i])));
 
@@ -33,10 +32,8 @@
       return { before, after, differences: before.X1.map((x, t) => largestGap(x, after.X1[t])) };
     }
 
-    /* Of words that are equally likely the first is named. */
     likeliest(probs) {
-      const rounded = probs.map((p) => Number(p.toFixed(9)));
-      const i = rounded.indexOf(Math.max(...rounded));
+      const i = TransformerMaths.best(probs)[0];
       return `${quoted(this.data.words[i])} ${fixed(probs[i], 2)}`;
     }
 

@@ -4,6 +4,10 @@ const TransformerMaths = (() => {
   const sum = (x) => x.reduce((total, value) => total + value, 0);
   const mean = (x) => sum(x) / x.length;
 
+  /* Indices from the largest value down; of equal ones the first comes first. */
+  const best = (values) =>
+    values.map((_, i) => i).sort((i, j) => Number((values[j] - values[i]).toFixed(9)) || i - j);
+
   /* The largest score is taken off first, so that no exponential overflows. */
   const softmax = (scores, temperature = 1) => {
     const largest = Math.max(...scores);
@@ -80,7 +84,7 @@ const TransformerMaths = (() => {
   };
 
   return {
-    sum, mean, softmax, softmaxGradient, layerNorm, rmsNorm,
+    sum, mean, best, softmax, softmaxGradient, layerNorm, rmsNorm,
     erf, sigmoid, gelu, geluTanh, silu, relu, parameterCounts,
   };
 })();

@@ -4,6 +4,7 @@ import torch
 
 from autograder import example
 from course_site.interactives import model_parts as parts
+from course_site.interactives.model_parts import best, quoted
 from course_site.interactives.parts import Drawing, button, choice, escape, fixed, measure, out
 
 TITLE = "The forward pass of a GPT-2 of one block, number by number"
@@ -63,17 +64,8 @@ W_UP, B_UP = (parts.WEIGHTS[f"blocks.0.ffn.{name}"] for name in ("W_up", "b_up")
 ALIVE = (W_UP.any(0) | (B_UP != 0)).nonzero().flatten().tolist()  # the other units are always 0
 
 
-def quoted(word):
-    return f"“{word}”"
-
-
 def length(x):
     return fixed(x.norm().item(), 2)
-
-
-def best(values):
-    """Ids from the largest value down; of equal ones the first comes first."""
-    return sorted(range(len(values)), key=lambda i: (-round(values[i], 9), i))
 
 
 def said(s, words, t, head):

@@ -2,6 +2,7 @@
 
 from autograder import example
 from course_site.interactives import model_parts as parts
+from course_site.interactives.model_parts import best, quoted
 from course_site.interactives.parts import (
     Drawing,
     choice,
@@ -27,8 +28,8 @@ def difference(x):
 
 
 def likeliest(probs):
-    i = min(range(len(probs)), key=lambda i: (-round(probs[i].item(), 9), i))
-    return f"“{example.words[i]}” {fixed(probs[i].item(), 2)}"
+    i = best(probs.tolist())[0]
+    return f"{quoted(example.words[i])} {fixed(probs[i].item(), 2)}"
 
 
 def compare(causal):
@@ -48,7 +49,7 @@ def verdict(t, x):
 def told(differences, causal):
     """What is to be seen; find() of leak.js says it of any state."""
     earlier = max(differences[:PLACE])
-    change = f"Position {PLACE} now reads “{WORD}” in place of “{WORDS[PLACE]}”. "
+    change = f"Position {PLACE} now reads {quoted(WORD)} in place of {quoted(WORDS[PLACE])}. "
     if causal:
         return (
             f"{change}With the mask, positions 0 to {PLACE - 1} compute what they computed before: "

@@ -27,13 +27,22 @@ def model():
     return {"words": example.words, "config": example.config, "weights": weights}
 
 
+def quoted(word):
+    return f"“{word}”"
+
+
+def best(values):
+    """Indices from the largest value down; of equal ones the first comes first."""
+    return sorted(range(len(values)), key=lambda i: (-round(values[i], 9), i))
+
+
 def percent(share):
     return f"{fixed(100 * share, 0)}{NBSP}%"
 
 
 def told(words, weights, t):
     """One row of attention as a sentence; the same as told() of attention.js."""
-    name, seen = f"“{words[t]}” (position {t})", weights[: t + 1]
+    name, seen = f"{quoted(words[t])} (position {t})", weights[: t + 1]
     if t == 0:
         return f"{name} sees nothing but itself, and gives itself all its weight."
     if max(seen) - min(seen) < 1e-6:
@@ -42,7 +51,8 @@ def told(words, weights, t):
     ranked = sorted(range(t + 1), key=lambda s: -seen[s])[:3]
     named = [s for s in ranked if seen[s] >= 0.03]
     parts = [
-        f"{percent(seen[s])} to {'itself' if s == t else f'“{words[s]}” ({s})'}" for s in named
+        f"{percent(seen[s])} to {'itself' if s == t else f'{quoted(words[s])} ({s})'}"
+        for s in named
     ]
     parts[0] = parts[0].replace(" to", " of its weight to", 1)
     if len(named) <= t:

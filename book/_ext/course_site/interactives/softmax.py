@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder import example
 from course_site.interactives.parts import (
     Drawing,
     choice,
@@ -17,7 +18,7 @@ from course_site.interactives.parts import (
 
 TITLE = "From scores to weights: one row of attention"
 
-WORDS = "the owl saw the mouse".split()
+WORDS = example.sentence
 FITS = [-0.4, 0.9, 1.5, -0.2, 0.6]
 D_K = 64  # GPT-2's
 LARGEST_GRADIENT = 0.25  # a (1 - a) at a = 1/2
