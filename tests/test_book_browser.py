@@ -1,6 +1,8 @@
 """Every page of the built book in a browser, as its readers open it: from the file system, with no network."""
 
 import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from book_source import BOOK
@@ -12,8 +14,6 @@ HEAVIEST = 4_000_000  # bytes of a page with all that it loads, uncompressed
 NARROW = {"width": 375, "height": 800}
 NAMES = [page.stem for page in sorted(BOOK.glob("*.md"))] + ["search"]
 
-each_page = pytest.mark.parametrize("name", NAMES)
-
 
 def settle(page):
     """Wait until the formulas are typeset and the icons are in their places."""
@@ -22,56 +22,67 @@ def settle(page):
     page.wait_for_timeout(200)
 
 
-@each_page
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_stands_in_the_way_of_anybody(browser, site, name, scheme):
+def opening(browser, site, name, **options):
+    with opened(browser, site / f"{name}.html", **options) as page:
+        settle(page)
+        yield page
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def light(request, browser, site):
+    yield from opening(browser, site, request.param, color_scheme="light")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def dark(request, browser, site):
+    yield from opening(browser, site, request.param, color_scheme="dark")
+
+
+# A page is opened once for each colour scheme; what changes it comes last, and puts it back.
+
+
+def test_nothing_stands_in_the_way_of_anybody(light):
     """WCAG 2.2 AA and best practice; no error, and nothing asked of another host (see `opened`)."""
-    with opened(browser, site / f"{name}.html", color_scheme=scheme) as page:
-        settle(page)
-        assert page.locator("html").get_attribute("data-theme") == scheme
-        assert violations(page) == []
+    assert light.locator("html").get_attribute("data-theme") == "light"
+    assert violations(light) == []
 
 
-@each_page
-def test_formulas_are_typeset(browser, site, name):
-    path = site / f"{name}.html"
-    with opened(browser, path) as page:
-        settle(page)
-        written = len(re.findall(r'class="math\b', path.read_text()))
-        assert page.locator("mjx-container").count() == written
-        assert page.locator("mjx-merror").count() == 0
+def test_nothing_stands_in_the_way_in_the_dark(dark):
+    assert dark.locator("html").get_attribute("data-theme") == "dark"
+    assert violations(dark) == []
 
 
-@each_page
-def test_a_telephone_shows_it_without_scrolling_sideways(browser, site, name):
-    with opened(browser, site / f"{name}.html", viewport=NARROW) as page:
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+def test_formulas_are_typeset(light):
+    source = Path(unquote(urlsplit(light.url).path)).read_text()
+    assert light.locator("mjx-container").count() == len(re.findall(r'class="math\b', source))
+    assert light.locator("mjx-merror").count() == 0
 
 
-@each_page
-def test_a_page_is_not_heavy(browser, site, name):
+def test_a_page_is_not_heavy(light, site):
     loaded = set()
-    with opened(browser, site / f"{name}.html") as page:
-        page.on("request", lambda asked: loaded.add(asked.url.split("?")[0].split("#")[0]))
-        page.reload()
-        settle(page)
+    light.on("request", lambda asked: loaded.add(asked.url.split("?")[0].split("#")[0]))
+    light.reload()
+    settle(light)
     sizes = [
         (site / url.rsplit("/html/", 1)[1]).stat().st_size for url in loaded if "/html/" in url
     ]
     assert len(sizes) > 5 and sum(sizes) <= HEAVIEST, f"{sum(sizes):,} bytes"
 
 
-@each_page
-def test_paper_has_all_of_it_dark_on_light(browser, site, name):
-    with opened(browser, site / f"{name}.html", color_scheme="dark") as page:
+def test_paper_has_all_of_it_dark_on_light(dark):
+    folded = dark.locator("article details:not([open])").count()
+    dark.evaluate("dispatchEvent(new Event('beforeprint'))")
+    dark.emulate_media(media="print")
+    assert dark.locator("article details:not([open])").count() == 0
+    assert dark.locator("html").get_attribute("data-theme") == "light"
+    assert dark.locator("h1").locator("visible=true").count() == 1
+    dark.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert dark.locator("article details:not([open])").count() == folded
+    assert dark.locator("html").get_attribute("data-theme") == "dark"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_telephone_shows_it_without_scrolling_sideways(browser, site, name):
+    with opened(browser, site / f"{name}.html", viewport=NARROW) as page:
         settle(page)
-        folded = page.locator("article details:not([open])").count()
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        page.emulate_media(media="print")
-        assert page.locator("article details:not([open])").count() == 0
-        assert page.locator("html").get_attribute("data-theme") == "light"
-        assert page.locator("h1").locator("visible=true").count() == 1
-        page.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert page.locator("article details:not([open])").count() == folded
-        assert page.locator("html").get_attribute("data-theme") == "dark"
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
