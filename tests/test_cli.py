@@ -139,6 +139,8 @@ def test_no_process_outlives_the_command(command, name, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,
+        # As at a terminal: a shell has its background jobs ignore SIGINT, and they hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         until(heart.exists)
         process.send_signal(getattr(signal, name))
