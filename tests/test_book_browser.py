@@ -12,6 +12,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("book")]
 
 HEAVIEST = 4_000_000  # bytes of a page with all that it loads, uncompressed
 NARROW = {"width": 375, "height": 800}
+PAPER = {"width": 718, "height": 1000}  # A4 without its margins, in CSS pixels
+SMALL = {"width": 1200, "height": 800}  # a small laptop: the text has both sidebars beside it
+CUT = """() => [...document.querySelectorAll(
+    "article :is(div.math mjx-container, pre, .pst-scrollable-table-container)"
+)].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.trim())"""
 NAMES = [page.stem for page in sorted(BOOK.glob("*.md"))] + ["search"]
 
 
@@ -69,16 +74,32 @@ def test_a_page_is_not_heavy(light, site):
     assert len(sizes) > 5 and sum(sizes) <= HEAVIEST, f"{sum(sizes):,} bytes"
 
 
+def test_nothing_is_cut_off_beside_the_sidebars(light):
+    before = light.viewport_size
+    light.set_viewport_size(SMALL)
+    assert light.evaluate(CUT) == []
+    light.set_viewport_size(before)
+
+
 def test_paper_has_all_of_it_dark_on_light(dark):
     folded = dark.locator("article details:not([open])").count()
+    before = dark.viewport_size
+    dark.set_viewport_size(PAPER)
     dark.evaluate("dispatchEvent(new Event('beforeprint'))")
     dark.emulate_media(media="print")
     assert dark.locator("article details:not([open])").count() == 0
+    assert dark.evaluate(CUT) == []
+    # What fades in when it is opened is not there yet when the paper is drawn.
+    fades = (
+        "e => [...e.querySelectorAll('*')].some(c => getComputedStyle(c).animationName != 'none')"
+    )
+    assert not any(opened.evaluate(fades) for opened in dark.locator("details.hide").all())
     assert dark.locator("html").get_attribute("data-theme") == "light"
     assert dark.locator("h1").locator("visible=true").count() == 1
     dark.evaluate("dispatchEvent(new Event('afterprint'))")
     assert dark.locator("article details:not([open])").count() == folded
     assert dark.locator("html").get_attribute("data-theme") == "dark"
+    dark.set_viewport_size(before)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -63,7 +63,8 @@ class Component:
     arise: tuple[int, ...] = ()
     tolerance: Tolerance = Tolerance()
     look: dict[str, str] = field(default_factory=dict)  # a fixture, or SHAPES -> where to look
-    raises: dict[str, str] = field(default_factory=dict)  # part of an error's message -> the same
+    # the type of an error, that with the fixture before it, or a part of its message -> the same
+    raises: dict[str, str] = field(default_factory=dict)
 
     def check(self, target: Any, seed: int = 0) -> Report:
         """The report on a student's function or class; other seeds bring other numbers and sizes."""

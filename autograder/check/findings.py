@@ -68,7 +68,9 @@ def findings(
 def _raised(c: Component, fixture: Fixture, answer: Answer, cause: Cause | None) -> Trouble | None:
     if not answer.failure:
         return None
-    looks = (look for part, look in c.raises.items() if part in answer.failure.message)
+    error, said = answer.failure.type, answer.failure.message
+    kinds = (error, f"{fixture.name}: {error}")
+    looks = (look for part, look in c.raises.items() if part in kinds or part in said)
     trouble = failure(answer, f'in the part "{fixture.name}"')
     trouble = replace(trouble, look=next(looks, trouble.look))
     return replace(trouble, evidence="") if cause else trouble

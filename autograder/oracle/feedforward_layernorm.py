@@ -1,4 +1,4 @@
-"""Chapter 5: GELU, the feed-forward networks, the norms and the two kinds of block."""
+"""Chapter 5: GELU, the feedforward networks, the norms and the two kinds of block."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def gelu_tanh(
     return x * phi if times_x else phi
 
 
-# ------------------------------------------------------------------ feed-forward networks
+# ------------------------------------------------------------------ feedforward networks
 
 
 def feed_forward(

@@ -20,7 +20,7 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """The feed-forward network of GPT-2: x (..., d) -> (..., d)."""
+    """The feedforward network of GPT-2: x (..., d) -> (..., d)."""
 
     def __init__(self, d_model: int, d_ff: int | None = None):
         super().__init__()
@@ -43,7 +43,7 @@ def matched_d_ff(d_model: int, multiple_of: int = 1) -> int:
 
 
 class SwiGLU(nn.Module):
-    """The gated feed-forward network: x (..., d) -> (..., d)."""
+    """The gated feedforward network: x (..., d) -> (..., d)."""
 
     def __init__(self, d_model: int, d_ff: int | None = None):
         super().__init__()

@@ -25,7 +25,14 @@ def see_budget(budget, d, L, V, tied):
     assert budget.text("blocks") == f"{blocks:,}"
     same(budget, "total-error", 100 * (rule / counts["total"] - 1), 2)
     same(budget, "blocks-error", 100 * (rule / blocks - 1), 2)
-    assert f"{counts['total']:,} parameters" in budget.finding()
+    finding = budget.finding()
+    assert f"{counts['total']:,} parameters" in finding
+    left_out = counts["total"] - rule
+    assert f"{100 * left_out / counts['total']:.1f}\N{NO-BREAK SPACE}% below the total" in finding
+    tables = counts["token_embedding"] + counts["position_embedding"] + counts["unembedding"]
+    share = f"the tables make up {100 * tables / left_out:.1f}\N{NO-BREAK SPACE}% of the difference"
+    mostly_tables = "most of the model is its tables"
+    assert (mostly_tables if 2 * blocks < counts["total"] else share) in finding
 
 
 def test_all_numbers_are_there_without_scripts(asleep):

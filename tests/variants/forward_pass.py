@@ -234,6 +234,7 @@ INIT_MISTAKES = {
     "root_of_each": filled(0.02**0.5, write=lambda L: (2 * L) ** -0.25),
     "squared_0.02": filled(0.02**2),
     "squared": filled(0.02**2, write=lambda L: 1 / (2 * L)),
+    "squared_for_writes": filled(write=lambda L: 0.02 / (2 * L)),
     "beta_is_1": filled(vector=lambda name: float(name in ("gamma", "beta"))),
     "biases_left": filled(
         vector=lambda name: float(name == "gamma") if name in ("gamma", "beta") else None

@@ -150,10 +150,23 @@ SIZE = (
     "cls(n_layer=…, n_head=…, d_model=…), each by its name, with the sizes of the table; n_head is "
     "d_model / 64. The other fields keep their defaults."
 )
-REFUSED = (
-    "If your __post_init__ raises it: refuse only where d_model % n_head is not 0. What cls is not "
-    "given takes its default: n_head = 12, d_model = 768."
+TOO_STRICT = (
+    "These sizes fit: d_model is a multiple of n_head. If your __post_init__ raises it, its "
+    "condition is too strict: refuse only where d_model % n_head is not 0."
 )
+
+
+def _refused_size(size):
+    """What to look at where a constructor is refused."""
+    sizes = oracle.config(size, ())
+    right = ", ".join(f"{name}={sizes[name]}" for name in ("n_layer", "n_head", "d_model"))
+    return (
+        f"If your __post_init__ raises it: it refuses the sizes that {size}() hands over, which should "
+        f"be {right}. What cls is not given takes its default: n_head = 12, d_model = 768."
+    )
+
+
+REFUSALS = ("ValueError", "AssertionError", "RuntimeError", "Exception")
 
 MISTAKES = (
     Mistake(
@@ -337,5 +350,6 @@ GPT2_CONFIG = Component(
     look={f"{size}()": SIZE for size in oracle.SIZES}
     | {"the defaults": "Leave the fields as they were given: name, type and default."},
     raises={"keyword argument": f"The fields are {', '.join(oracle.FIELDS)}."}
-    | dict.fromkeys(("head", "d_model", "divi", "multiple"), REFUSED),
+    | {f"{size}(): {error}": _refused_size(size) for size in oracle.SIZES for error in REFUSALS}
+    | dict.fromkeys(REFUSALS, TOO_STRICT),
 )

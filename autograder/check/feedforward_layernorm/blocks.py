@@ -52,7 +52,7 @@ def fixtures(rng):
     return [
         Fixture("one position", block(state, x[:, :1]), weight=1.0),
         Fixture("attention writes nothing", block(silenced(state, *ATTENTION_WRITES))),
-        Fixture("feed-forward writes nothing", block(silenced(state, *FEED_FORWARD_WRITES))),
+        Fixture("feedforward writes nothing", block(silenced(state, *FEED_FORWARD_WRITES))),
         Fixture("the whole block", block(state), weight=4.0),
     ]
 
@@ -100,7 +100,7 @@ def _writes_one(bias):
 FACTOR = rescaled(
     {
         "writes of attention": _writes_one("attn.b_O"),
-        "writes of the feed-forward network": _writes_one("ffn.b_down"),
+        "writes of the feedforward network": _writes_one("ffn.b_down"),
     },
     at_rate,
     rows="x",

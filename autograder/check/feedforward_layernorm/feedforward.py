@@ -237,6 +237,8 @@ FEED_FORWARD = Component(
     raises={
         "cannot be multiplied": "W_up has the shape (d_model, d_ff) and W_down (d_ff, d_model): x "
         "@ W_up, without a transpose.",
+        "must match the size": "b_up has d_ff entries: add it to x @ W_up, before GELU. b_down has "
+        "d_model entries: add it last, after the product with W_down.",
         "has shape": "W_up (d_model, d_ff), b_up (d_ff), W_down (d_ff, d_model), b_down (d_model); "
         "d_ff is 4 * d_model only where the caller gives none.",
         "missing:": "Each of W_up, b_up, W_down and b_down is an nn.Parameter of this module. An "

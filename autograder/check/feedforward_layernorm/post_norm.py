@@ -48,6 +48,23 @@ POST_NORM_BLOCK = block(
             normed_2="write",
         ),
         mistake(
+            "norm_of_the_write_at_attention",
+            "In the first line the norm is on the write alone, x + ln_1(attn(x)); it should be on "
+            "the sum, ln_1(x + attn(x)).",
+            "x + ln_1(attn(x)) -> ln_1(x + attn(x)) in the first line",
+            "The feedforward network then reads a stream of any size: nothing has normalised the "
+            "first sum.",
+            normed_1="write",
+        ),
+        mistake(
+            "norm_of_the_write_at_feed_forward",
+            "In the second line the norm is on the write alone, x + ln_2(ffn(x)); it should be on "
+            "the sum, ln_2(x + ffn(x)).",
+            "x + ln_2(ffn(x)) -> ln_2(x + ffn(x)) in the second line",
+            "What leaves the block is not normalised: its size depends on the stream that came in.",
+            normed_2="write",
+        ),
+        mistake(
             "reads_the_norm",
             "Each norm is on what is read too: ln_1(x + attn(ln_1(x))), and so with ln_2 and "
             "ffn; it should be ln_1(x + attn(x)).",
@@ -261,7 +278,7 @@ POST_NORM_BLOCK = block(
         "one position": f"{BOTH}.",
         "attention writes nothing": f"Here attention writes 0. What is left is ln_1(x), and then "
         f"{SECOND}.",
-        "feed-forward writes nothing": f"Here the network writes 0. What is left is {FIRST}, and "
+        "feedforward writes nothing": f"Here the network writes 0. What is left is {FIRST}, and "
         "then ln_2(x).",
         "the whole block": f"{BOTH}.",
     },

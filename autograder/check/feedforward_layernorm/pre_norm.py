@@ -245,6 +245,22 @@ PRE_NORM_BLOCK = block(
             normed_2="write",
         ),
         mistake(
+            "norm_of_the_write_at_attention",
+            "In the first line the norm is on what is written, x + ln_1(attn(x)); it should be on "
+            "what is read, x + attn(ln_1(x)).",
+            "ln_1(attn(x)) -> attn(ln_1(x)) in the first line",
+            "Attention then reads a stream that grows, and what it writes always has the same size.",
+            normed_1="write",
+        ),
+        mistake(
+            "norm_of_the_write_at_feed_forward",
+            "In the second line the norm is on what is written, x + ln_2(ffn(x)); it should be on "
+            "what is read, x + ffn(ln_2(x)).",
+            "ln_2(ffn(x)) -> ffn(ln_2(x)) in the second line",
+            "The network then reads a stream that grows, and what it writes always has the same size.",
+            normed_2="write",
+        ),
+        mistake(
             "norm_twice",
             "Each norm is on the sum too: ln_1(x + attn(ln_1(x))), and so with ln_2 and ffn; it "
             "should be x + attn(ln_1(x)).",
@@ -275,7 +291,7 @@ PRE_NORM_BLOCK = block(
     look={
         "one position": f"{BOTH}.",
         "attention writes nothing": f"Here attention writes 0. What is left is {SECOND}.",
-        "feed-forward writes nothing": f"Here the network writes 0. What is left is {FIRST}.",
+        "feedforward writes nothing": f"Here the network writes 0. What is left is {FIRST}.",
         "the whole block": f"{BOTH}.",
     },
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.check.component import Component
 from autograder.check.draw import choice, normal
+from autograder.check.findings import SHAPES
 from autograder.check.forward_pass.loss_mistakes import BOTH, MISTAKES, OVERFLOW, PICK, loss
 from autograder.check.parts import Fixture
 from autograder.check.properties.common import COMMON
@@ -62,6 +63,7 @@ CROSS_ENTROPY = Component(
     outputs="the loss",
     tolerance=Tolerance(1e-4, 1e-4),  # numbers near 1000 are 6e-5 apart in float32
     look={
+        SHAPES: ".mean() without an axis averages over all positions of all texts.",
         "logits as large as 1000": OVERFLOW,
         "logits hundreds apart": f"No probability, no clamp, nothing added: {BOTH}. {OVERFLOW}",
     },

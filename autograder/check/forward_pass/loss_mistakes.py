@@ -134,6 +134,14 @@ MISTAKES = (
         "reach: 1,024 tokens give 11,000 at first.",
     ),
     Mistake(
+        "mean_of_each_text",
+        _wrong(reduce=lambda s: array_namespace(s).mean(s, axis=-1)),
+        "It averages along the last axis only, .mean(-1), so that each text has a loss of its own; "
+        "it should be one mean, over all positions of all texts.",
+        "At the end: .mean(-1) -> .mean(), which without an axis averages over all of them.",
+        "backward() starts from one number only. It raises an error for a tensor of losses.",
+    ),
+    Mistake(
         "not_reduced",
         _wrong(reduce=lambda s: s),
         "It returns the loss of every position; it should return their mean, a tensor without "

@@ -163,6 +163,15 @@ MISTAKES = (
         "which directions of the stream they point.",
     ),
     Mistake(
+        "heads_before_batch",
+        altered(writes, after=lambda w: array_namespace(w).moveaxis(w, -3, 0)),
+        "The axis of the heads stands first, before the batch: (H, B, T, d); it should stand "
+        "right before T: (B, H, T, d).",
+        "In torch.stack: dim=0, which is its default, -> dim=-3. In movedim or permute: the heads "
+        "go to axis -3, not to 0.",
+        "writes[..., h, :, :] would be sentence h with the write of every head, and not head h.",
+    ),
+    Mistake(
         "heads_behind_positions",
         altered(writes, after=lambda w: array_namespace(w).moveaxis(w, -3, -2)),
         "The result is (..., T, H, d), with the heads behind the positions; it should be (..., "

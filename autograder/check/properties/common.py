@@ -135,7 +135,7 @@ def causal(name: str = "x", axis: int = -2, output: int | None = None) -> Proper
 
 
 OUT_OF_A_TENSOR = ".item() takes the number out of a tensor, .tolist() all of them."
-WHOLE = "Division with / gives a float; // divides whole numbers."
+WHOLE = "Division with / gives a float, as does a factor such as 1e6; // divides whole numbers."
 
 
 def python_numbers(wanted: type, output: int | None = None) -> Property:
@@ -147,9 +147,10 @@ def python_numbers(wanted: type, output: int | None = None) -> Property:
             value, want, what = value[output], want[output], what[output]
         for name, got, _ in leaves(value, want, what):
             if type(got) is not wanted:
-                look = WHOLE if type(got) is float else OUT_OF_A_TENSOR
-                said = f"{name} is {kind(got)}; it should be a Python {wanted.__name__}."
-                return Trouble(said, look=look)
+                a_float = type(got) is float
+                found = f"a float, {got!r}" if a_float else kind(got)
+                said = f"{name} is {found}; it should be a Python {wanted.__name__}."
+                return Trouble(said, look=WHOLE if a_float else OUT_OF_A_TENSOR)
         return None
 
     name = f"Python {wanted.__name__}s, no tensors"

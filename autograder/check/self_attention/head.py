@@ -68,6 +68,8 @@ ATTENTION_HEAD = Component(
             (144, 64),
             drawn=each("W_Q", "W_K", "W_V", value=0.02),
             constant={"the biases": (("b_Q", "b_K", "b_V"), 0.0)},
+            look="nn.Parameter(0.02 * torch.randn(d_model, d_k)) for a matrix, torch.zeros(d_k) for a "
+            "bias.",
         ),
     ),
     mistakes=(
@@ -233,6 +235,8 @@ ATTENTION_HEAD = Component(
     raises={
         "broadcast shape": POSITIONS,
         "must match the size": POSITIONS,
+        ".weight": "nn.Linear names its parameters so, and holds the transpose. Make each matrix "
+        "as nn.Parameter, of shape (d, d_k) and under its name.",
     },
     shortcuts=frozenset({"scaled_dot_product_attention", "MultiheadAttention"}),
 )

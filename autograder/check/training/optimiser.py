@@ -51,9 +51,10 @@ def _state(c, inputs, answers):
         )
         return replace(trouble, look=look)
     trouble = difference(state, want, c.tolerance, "state")
-    return trouble and replace(
-        trouble, look=f"{AVERAGES}. Both are 0 at first; step counts the steps."
-    )
+    look = f"{AVERAGES}. Both are 0 at first."
+    if state["step"] != want["step"]:
+        look = 'state["step"] counts the steps: 0 at first, then one more in each call.'
+    return trouble and replace(trouble, look=look)
 
 
 def with_look(prop: Property, look: str) -> Property:
@@ -91,6 +92,8 @@ ADAMW_STEP = Component(
     outputs="the parameter after each step (indices: step, row, column)",
     look={
         "the first step": "With t = 1, m_hat = g and v_hat = g * g: each entry moves by lr.",
+        "several steps": "The t of the corrections is 1, 2, 3, ..., and m and v go on from the step "
+        "before. The two steps by hand in the book show each number.",
         "weight decay alone": "With g = 0, only theta - lr * weight_decay * theta is left.",
     },
     raises={

@@ -111,8 +111,9 @@ TRAIN_STEP = Component(
         "losses and norms at learning rate 0": "With lr = 0 no parameter moves. The loss is "
         "model.loss(x, y) before the update, the norm what clip_grad_norm returns for all parameters "
         "together.",
-        "one step": "After clipping, adamw_step for each parameter that has a gradient, with the lr, "
-        "betas and eps that were handed in and the weight_decay of its group.",
+        "one step": "One call of clip_grad_norm, for the parameters of all groups together. Then "
+        "adamw_step for each parameter that has a gradient, with the lr, betas and eps that were "
+        "handed in and the weight_decay of its group.",
         "gradients left over from before": "Set every p.grad to None before loss.backward(), in the "
         "first step too: PyTorch adds to what is there.",
         "a model in evaluation mode": MODE,

@@ -23,6 +23,7 @@
       });
       const rule = 12 * state.d ** 2 * state.L;
       const blocks = parts.attention + parts.feedforward + 4 * state.d * state.L;
+      const tables = parts.token_embedding + parts.position_embedding + parts.unembedding;
       this.put("total", count(total));
       this.put("blocks", count(blocks));
       this.put("rule", count(rule));
@@ -36,8 +37,11 @@
       const subject = model ? `GPT-2 ${model}` : "This model";
       return (
         `${subject} has ${count(total)} parameters, ${percent(blocks, total, 1)} of them in its ` +
-        `blocks. 12 d\u00b2 L counts nothing else, and is ${percent(total - rule, total, 1)} too low: ` +
-        (2 * blocks < total ? "most of the model is its tables." : "the tables make the difference.")
+        `blocks. 12 d\u00b2 L counts only the matrices there, and is ` +
+        `${percent(total - rule, total, 1)} below the total: ` +
+        (2 * blocks < total
+          ? "most of the model is its tables."
+          : `the tables make up ${percent(tables, total - rule, 1)} of the difference.`)
       );
     }
   }

@@ -53,6 +53,7 @@ def draw(prefix):
     total = counts.pop("total")
     rule = 12 * d * d * L
     blocks = counts["attention"] + counts["feedforward"] + 4 * d * L
+    tables = counts["token_embedding"] + counts["position_embedding"] + counts["unembedding"]
     numbered = [(i, part, counts[part]) for i, part in enumerate(PARTS, 1)]
     buttons = "".join(button(name, f"GPT-2 {name}", name == "small") for name in SIZES)
     compared = "".join(
@@ -92,7 +93,7 @@ def draw(prefix):
     )
     finding = (
         f"GPT-2 small has {count(total)} parameters, {percent(blocks, total, 1)} of them in its "
-        f"blocks. 12 d² L counts nothing else, and is {percent(total - rule, total, 1)} too low: "
-        "the tables make the difference."
+        f"blocks. 12 d² L counts only the matrices there, and is {percent(total - rule, total, 1)} "
+        f"below the total: the tables make up {percent(tables, total - rule, 1)} of the difference."
     )
     return Drawing(body, finding, {"presets": presets()})
