@@ -53,6 +53,10 @@ def next_distribution(
         if top_p is None:
             return z
         seen = z / factor if nucleus_of == "raw" else z
+        if of_p.get("put_back") == "values":
+            order = np.argsort(-z, axis=-1, kind="stable")
+            ranked = np.take_along_axis(z, order, -1)
+            return np.take_along_axis(np.where(beyond_p(ranked, top_p), fill_p, ranked), order, -1)
         return np.where(beyond_p(seen, top_p, **of_p), fill_p, z)
 
     z = cut_p(cut_k(z)) if order == "k first" else cut_k(cut_p(z))
@@ -66,14 +70,17 @@ def next_distribution(
 
 
 def beyond_k(z, k, *, more=0, keeps="largest", shared=False):
-    """Which logits top-k cuts. keeps: the "largest" k, the "smallest", or "all but k"."""
+    """Which logits top-k cuts. keeps: the "largest" k, the "smallest", or "all but k".
+
+    shared: whose bound all rows have, the "lowest" or that of the "first" row.
+    """
     V = z.shape[-1]
     k = min(k + more, V)
     ascending = np.sort(z, axis=-1)
     if keeps == "smallest":
         return z > ascending[:, k - 1, None]
     lowest = ascending[:, k if keeps == "all but k" else V - k, None]
-    return z < (lowest.min() if shared else lowest)
+    return z < {False: lowest, "lowest": lowest.min(), "first": lowest[0]}[shared]
 
 
 def beyond_p(
@@ -82,7 +89,8 @@ def beyond_p(
     """Which logits top-p cuts. crossing: what becomes of the token whose sum crosses top_p.
 
     by: "likeliest first", "likeliest last" or "id", the order in which they are summed.
-    put_back: whether what is found in this order is brought back, or brought there "again".
+    put_back: whether what is found in this order is brought back, or brought there "again"; of
+    "values", next_distribution does the same with the sorted logits.
     """
     p = softmax(z)
     ranks = {"likeliest first": -p, "likeliest last": p, "id": np.zeros_like(p)}[by]

@@ -109,6 +109,8 @@ def sample(
                 return z
             ranked, order = (z * temperature if raw_p else z).sort(-1, descending=descending)
             far = beyond(ranked if of_logits else ranked.softmax(dim), p_of(top_p))
+            if put_back == "values":
+                return ranked.masked_fill(far, fill_p).gather(-1, order)
             back = {True: order.argsort(-1), "forwards": order}
             return z.masked_fill(far.gather(-1, back[put_back]) if put_back else far, fill_p)
 
@@ -562,6 +564,7 @@ WRONG = {
         "k_least_likely": sample(k_cut=lambda z, k: z > z.sort(-1).values[:, k - 1, None]),
         "k_are_cut": sample(k_cut=all_but_k),
         "one_threshold_for_all_rows": sample(k_cut=lambda z, k: z < z.topk(k).values.min()),
+        "bound_of_one_row": sample(k_cut=lambda z, k: z < z.topk(k).values[0, -1]),
         "rank_for_id_with_top_k": sample(k_ranks=True),
         "rank_for_id_with_top_p": sample(p_ranks=True),
         "rank_for_id": sample(ranks=True),
@@ -575,6 +578,7 @@ WRONG = {
         "tail_kept": sample(descending=False),
         "not_put_back": sample(put_back=False),
         "put_back_forwards": sample(put_back="forwards"),
+        "values_back_forwards": sample(put_back="values"),
         "p_before_k": sample(p_first=True),
         "p_before_temperature": sample(raw_p=True),
         "all_alike": sample(flat=True),

@@ -31,10 +31,11 @@ def continued(
     """The ids, the mode afterwards, and of many sampled rows how often each continuation comes.
 
     tables: of the small model, in evaluation mode and in training mode.
+    training: the mode in which it is found; None: evaluation mode, and nobody asks afterwards.
     made: (T, n_positions, max_new_tokens) -> the number of tokens that are made. how: of `joint`.
     """
-    mode = training if mode == "restored" else mode
-    table = tables[dropout and training]
+    mode = training if training is None or mode == "restored" else mode
+    table = tables[bool(dropout and training)]
     T, room = prompt.shape[1], len(table)
     length = new if made is None else max(0, made(T, room, new))
     if n == 1:

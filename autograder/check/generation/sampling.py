@@ -100,6 +100,11 @@ def _few(c, inputs):
     return [c.call(inputs | {"n": 99})]
 
 
+def _left_as_they_are(c, inputs, answers):
+    trouble = unchanged.verdict(c, inputs, answers)
+    return trouble and replace(trouble, look=NEW_LOGITS)
+
+
 def _rows_differ(c, inputs, answers):
     rows = answers[0].value.reshape(len(inputs["logits"]), -1)
     if (rows == rows[:, :1]).all():
@@ -115,6 +120,10 @@ COLUMN = (
     "squeeze(-1) takes its last axis away."
 )
 ONE_EACH = "The ids of the tokens drawn, one for each row: a tensor of B whole numbers."
+NEW_LOGITS = (
+    "A new tensor in each step: logits = logits / temperature rather than logits /= temperature, "
+    "masked_fill rather than masked_fill_; logits[...] = -math.inf only in a copy, logits.clone()."
+)
 ALL_ROWS = "Without an axis argmax() looks at all rows together: argmax(-1)."
 SAMPLE_NEXT = Component(
     "sample_next",
@@ -144,7 +153,7 @@ SAMPLE_NEXT = Component(
             "generator",
         ),
         generator_decides(n=30),
-        replace(unchanged, calls=_few),
+        replace(unchanged, calls=_few, verdict=_left_as_they_are),
         replace(any_device, calls=lambda c, i: any_device.calls(c, i | {"n": 99})),
     ),
     mistakes=MISTAKES,

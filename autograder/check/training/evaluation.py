@@ -22,7 +22,7 @@ def loss_fixtures(rng):
     V, d, T = choice(rng, (5, 4, 4), (6, 3, 3), (4, 5, 5))
     values, keep = small_model(rng, V, d)
 
-    def case(*sizes, training=False):
+    def case(*sizes, training=None):
         batches = [tuple(rng.integers(0, V, size) for _ in range(2)) for size in sizes]
         return {
             "values": values,
@@ -35,14 +35,31 @@ def loss_fixtures(rng):
     sizes = (3, T), (1, T + 3), (4, 1)
     return [
         Fixture("batches of one size", case((2, T), (2, T), (2, T))),
+        # The mode afterwards is a matter of these two alone: who forgets it loses no other part.
+        Fixture("a model in evaluation mode", case(*sizes, training=False), weight=1.0),
+        Fixture("a model in training mode", case(*sizes, training=True), weight=2.0),
         Fixture("batches of different sizes", case(*sizes)),
-        Fixture("a model in training mode", case(*sizes, training=True), weight=3.0),
     ]
 
 
 def estimated(values, batches, keep, training, as_list, mode=None, **switches):
-    value = oracle.estimate_loss(values, batches, keep, training, **switches)
-    return value, training if mode is None else mode
+    """The loss and the mode afterwards.
+
+    training: the mode in which the model is found; None: evaluation mode, and nobody asks
+    afterwards.
+    """
+    value = oracle.estimate_loss(values, batches, keep, bool(training), **switches)
+    return value, training if training is None or mode is None else mode
+
+
+def evaluating(inputs):
+    args = inputs | {"training": bool(inputs["training"])}
+    return Call(args=tuple(args.values()), probe="training:evaluate")
+
+
+def loss_and_mode(inputs, value):
+    loss, mode, *_ = value
+    return loss, None if inputs["training"] is None else mode
 
 
 mistake = entries(estimated)
@@ -69,8 +86,8 @@ ESTIMATE_LOSS = Component(
     "estimate_loss",
     loss_fixtures,
     estimated,
-    call=lambda inputs: Call(args=tuple(inputs.values()), probe="training:evaluate"),
-    read=lambda inputs, value: value[:2],
+    call=evaluating,
+    read=loss_and_mode,
     properties=(
         property_of(
             lambda c, i: i | {"as_list": False},
@@ -80,7 +97,7 @@ ESTIMATE_LOSS = Component(
         ),
         Property("no gradients are recorded", lambda c, i: [c.call(i)], _recorded, weight=0.5),
         python_numbers(float, output=0),
-        parts_restored(),
+        parts_restored({"training": True}),
         works_away,
     ),
     mistakes=(
@@ -243,6 +260,7 @@ ESTIMATE_LOSS = Component(
     look={
         "batches of one size": PER_TOKEN,
         "batches of different sizes": PER_TOKEN,
+        "a model in evaluation mode": MODE,
         "a model in training mode": MODE,
     },
     raises={
