@@ -1,6 +1,6 @@
 """Are the messages enough? Someone reads them blind and rebuilds the faulty code from them.
 
-    PYTHONPATH=tests python tests/blind_reading.py ask FOLDER softmax attention
+    PYTHONPATH=tests python tests/blind_reading.py ask FOLDER softmax attention.no_scaling
     PYTHONPATH=tests python tests/blind_reading.py compare FOLDER
 
 `ask` writes FOLDER/messages.md, which the reader gets, with the exercise and nothing else, and
@@ -23,12 +23,15 @@ from autograder.check import find
 TELLS_THE_NAME = ("autograder explain", "In the book")  # these lines are left out
 
 
-def ask(folder: Path, components: list[str]) -> None:
+def ask(folder: Path, names: list[str]) -> None:
+    """Of all mistakes of a component, or of single ones."""
     key, text = {}, []
-    for component in components:
+    for component in dict.fromkeys(name.split(".")[0] for name in names):
         text.append(f"# {component}")
         mistakes = list(find(component).mistakes)
         random.Random(component).shuffle(mistakes)
+        if component not in names:
+            mistakes = [m for m in mistakes if f"{component}.{m.name}" in names]
         for mistake in mistakes:
             name = f"{len(key) + 1:03}"
             report = check.run(component, wrong(component)[mistake.name], 0)
@@ -60,10 +63,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("step", choices=("ask", "compare"))
     parser.add_argument("folder", type=Path)
-    parser.add_argument("components", nargs="*", help="for ask: names as in autograder explain")
+    parser.add_argument("names", nargs="*", help="for ask: names as in autograder explain")
     given = parser.parse_args()
     if given.step == "ask":
-        ask(given.folder, given.components)
+        ask(given.folder, given.names)
     else:
         for kind, names in compare(given.folder).items():
             print(f"{kind}: {len(names)}", *names)

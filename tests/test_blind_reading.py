@@ -27,3 +27,10 @@ def test_answers_are_compared_with_the_key(tmp_path):
     (tmp_path / "answers.py").write_text(head + ANSWERS)
     found = compare(tmp_path)
     assert found == {"same": others, "differ": [wrongly], "not answered": [left_out]}
+
+
+def test_single_mistakes_can_be_asked_for(tmp_path):
+    names = ["softmax.base_2", "attention.multiplied", "softmax.other_axis"]
+    ask(tmp_path, names)
+    key = json.loads((tmp_path / "key.json").read_text())
+    assert sorted(map(".".join, key.values())) == sorted(names)

@@ -1,9 +1,13 @@
 """nbgrader as it comes, on the reference notebooks and on untouched ones."""
 
+import csv
+import re
 import shutil
 import subprocess
+import sys
 
 import pytest
+from book_source import BOOK, console_lines
 from course_copy import ROOT, course_copy
 
 from autograder.course import ASSIGNMENTS
@@ -12,6 +16,7 @@ from autograder.grading.reference import scores
 from autograder.grading.release import release
 
 pytestmark = pytest.mark.slow
+MAKEFILE = (ROOT / "Makefile").read_text()
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS, ids=lambda a: a.name)
@@ -34,34 +39,48 @@ def test_reference_earns_all_and_blank_nothing(assignment, tmp_path):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """One assignment through nbgrader's own commands, without a flag, from the course's root."""
-    root = course_copy(tmp_path_factory.mktemp("course") / "root", "03_self_attention")
+    """One assignment by the very commands of the page for instructors, in a copy as it is handed over."""
+    release, *grading = console_lines(BOOK / "instructors.md")
+    root = course_copy(tmp_path_factory.mktemp("course") / "root", *(a.name for a in ASSIGNMENTS))
+    for a in ASSIGNMENTS:
+        (root / "exercises" / a.path).parent.mkdir(parents=True)
+        shutil.copy(ROOT / "exercises" / a.path, root / "exercises" / a.path)
+
+    def type_in(*command):
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    assert release == "make release"  # by its recipe: the copy has no environment of its own
+    (recipe,) = re.findall(r"^release: .*\n.*\n\t@\$\(BIN\)/python (.*)$", MAKEFILE, re.M)
+    assert "kept" not in type_in(sys.executable, *recipe.split())
     half_done = (root / "solutions/03_self_attention/self_attention.ipynb").read_text()
     half_done = half_done.replace(
         "K.transpose(-2, -1) / math.sqrt(d_k)", "K.transpose(-2, -1) / d_k"
     )
-
-    def nbgrader(*args):
-        done = subprocess.run(["nbgrader", *args], cwd=root, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-
-    nbgrader("generate_assignment", "03_self_attention")
     for student in ("ada", "ben"):
         folder = root / "autograder/submitted" / student / "03_self_attention"
         shutil.copytree(root / "solutions/03_self_attention", folder)
     (root / "autograder/submitted/ben/03_self_attention/self_attention.ipynb").write_text(half_done)
-    nbgrader("autograde", "03_self_attention")
-    nbgrader("generate_feedback", "03_self_attention")
-    nbgrader("export")
+    for line in grading:
+        assert "Skipping" not in type_in(*line.split())
+    assert "Skipping existing assignment" in type_in(*grading[0].split())
     return root
 
 
+def test_the_readme_has_the_same_commands():
+    block = (ROOT / "README.md").read_text().split("## To teach")[1].split("Every assignment")[0]
+    typed = [line.split("#")[0].strip() for line in block.splitlines() if line.startswith("    ")]
+    assert typed == console_lines(BOOK / "instructors.md")
+
+
 def test_commands_grade_export_and_give_feedback(graded):
-    rows = (graded / "grades.csv").read_text().splitlines()
-    head = rows[0].split(",")
-    by_student = {r.split(",")[head.index("student_id")]: r.split(",") for r in rows[1:]}
-    assert float(by_student["ada"][head.index("score")]) == 100
-    assert 50 < float(by_student["ben"][head.index("score")]) < 100
+    with (graded / "grades.csv").open() as file:
+        rows = {(row["assignment"], row["student_id"]): row for row in csv.DictReader(file)}
+    score = {key: float(row["score"]) for key, row in rows.items()}
+    assert score["03_self_attention", "ada"] == 100
+    assert 50 < score["03_self_attention", "ben"] < 100
+    assert score["04_multi_head_attention", "ada"] == 0  # not handed in
 
 
 def test_feedback_says_what_is_wrong_and_why(graded):

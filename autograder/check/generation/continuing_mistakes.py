@@ -204,7 +204,7 @@ RESULT = (
         "one_token_only",
         "It adds one token and stops, however many are asked for; it should add max_new_tokens.",
         "A loop of max_new_tokens rounds, with the `return` below it, not in it.",
-        "A text of 100 tokens would need 100 calls by the one who asked for it once.",
+        "A text of 100 tokens would need 100 calls where one should do.",
         made=lambda T, room, new: min(1, new),
     ),
     mistake(
