@@ -93,6 +93,11 @@ def _plus_eps(result, inputs):
     return result + given_eps(inputs["init"])
 
 
+def _plus_scaled_eps(result, inputs):
+    gamma = parameters(inputs["state"], inputs["x"])["gamma"]
+    return result + gamma * given_eps(inputs["init"])
+
+
 def default_eps(value):
     return lambda init: init[1] if len(init) > 1 else value
 
@@ -155,13 +160,23 @@ def shared(norm, words):
         ),
         mistake(
             "eps_after_division",
-            f"It adds eps after the division, ... / sqrt({words.size}) + eps; it should be under the root, "
+            f"It adds eps after the division, ... / sqrt({words.size}) + eps; eps should be under the root, "
             f"{root}.",
             "... / torch.sqrt(...) + self.eps -> ... / torch.sqrt(... + self.eps): mind the parentheses.",
             f"It then keeps nothing from being divided by 0: {words.flat} gives 0 / 0, which is NaN, and "
             "through attention the NaN spreads to the other positions.",
             eps=lambda init: 0.0,
             after=_plus_eps,
+        ),
+        mistake(
+            "eps_after_division_before_gamma",
+            f"It adds eps after the division, and gamma multiplies it too: gamma * (... / "
+            f"sqrt({words.size}) + eps); eps should be under the root, {root}.",
+            "... / torch.sqrt(...) + self.eps -> ... / torch.sqrt(... + self.eps): mind the parentheses.",
+            f"It then keeps nothing from being divided by 0: {words.flat} gives 0 / 0, which is NaN, and "
+            "through attention the NaN spreads to the other positions.",
+            eps=lambda init: 0.0,
+            after=_plus_scaled_eps,
         ),
         mistake(
             "eps_too_weak",

@@ -214,8 +214,8 @@ MISTAKES = (
     Mistake(
         "squared_for_writes",
         _wrong(W_O=lambda L: 0.02 / (2 * L)),
-        "W_O and W_down have the square, (0.02 / sqrt(2 * L)) ** 2, for their deviation; it should "
-        "be 0.02 / sqrt(2 * L).",
+        "W_O and W_down are drawn with the deviation (0.02 / sqrt(2 * L)) ** 2, which is the "
+        "variance; it should be 0.02 / sqrt(2 * L).",
         "For W_O and W_down, take out ** 2: normal_ takes the mean and the deviation, not the "
         "variance.",
         "In GPT-2 small the writes would start 245 times too small, so that a fresh block adds next "

@@ -140,8 +140,8 @@ TOP_K = (
     ),
     mistake(
         "one_threshold_for_all_rows",
-        "top_k cuts all rows at one logit, the lowest of their k-th largest; each row should "
-        "be cut at its own k-th largest.",
+        "top_k cuts all rows at one logit, the k-th largest of the last row or the lowest of all; "
+        "each row should be cut at its own k-th largest.",
         "The bound of all rows, .min() or values[-1, -1] -> logits.topk(k).values[..., -1:], a "
         "column of one bound for each row.",
         "What is written in one row depends on the others in its batch. A batch of one looks right.",
@@ -149,12 +149,12 @@ TOP_K = (
     ),
     mistake(
         "bound_of_one_row",
-        "top_k cuts all rows at the k-th largest logit of one row; each row should be cut at its "
-        "own.",
-        "The bound of one row, values[0, -1] or .max() -> logits.topk(k).values[..., -1:], a "
+        "top_k cuts all rows at one logit, the k-th largest of the first row or the largest of all; "
+        "each row should be cut at its own k-th largest.",
+        "The bound of all rows, values[0, -1] or .max() -> logits.topk(k).values[..., -1:], a "
         "column of one bound for each row.",
-        "In the other rows more or fewer than k stay, or none, and then the draw fails. A batch of "
-        "one looks right.",
+        "In the other rows more or fewer than k stay. A row of which none stays is -inf throughout, "
+        "and its softmax is nan. A batch of one looks right.",
         shared="first",
     ),
     mistake(
@@ -281,8 +281,8 @@ TOP_P = (
     ),
     mistake(
         "values_back_forwards",
-        "After top_p's cut the sorted logits are brought back with `order`; it should be with its "
-        "inverse, order.argsort(-1).",
+        "After top_p's cut the sorted logits are put back by `order`; they should be put back by "
+        "its inverse, order.argsort(-1).",
         "values.gather(-1, order) -> values.gather(-1, order.argsort(-1)), where `values` are the "
         "sorted logits after the cut.",
         "`order` is its own inverse only where sorting swaps pairs, so a test with few tokens may "

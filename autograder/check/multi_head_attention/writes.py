@@ -167,8 +167,8 @@ MISTAKES = (
         altered(writes, after=lambda w: array_namespace(w).moveaxis(w, -3, 0)),
         "The axis of the heads stands first, before the batch: (H, B, T, d); it should stand "
         "right before T: (B, H, T, d).",
-        "In torch.stack: dim=0, which is its default, -> dim=-3. In movedim or permute: the heads "
-        "go to axis -3, not to 0.",
+        "torch.stack(writes), whose dim is 0, -> torch.stack(writes, dim=-3). In movedim or "
+        "permute: the heads go to axis -3, not to 0.",
         "writes[..., h, :, :] would be sentence h with the write of every head, and not head h.",
     ),
     Mistake(
