@@ -93,6 +93,28 @@ def test_the_words_are_not_the_lessons(page):
     assert not shared, [" ".join(run) for run in shared]
 
 
+def test_what_a_cell_prints_in_bursts_is_shown_as_it_was_printed(monkeypatch):
+    """Where a kernel cuts a long output depends on the time, so also in the middle of a line."""
+    from myst_nb.core import render
+
+    monkeypatch.syspath_prepend(BOOK / "_ext")
+    monkeypatch.setattr(render, "coalesce_streams", render.coalesce_streams)  # put back afterwards
+    from course_site import streams
+
+    streams.join_bursts(None, None)
+    bursts = [
+        ("stdout", "table"),
+        ("stderr", "a warning\n"),
+        ("stdout", "\n\n1  2"),
+        ("stdout", "  3\n"),
+    ]
+    outputs = [{"output_type": "stream", "name": name, "text": text} for name, text in bursts]
+    plot = {"output_type": "display_data"}
+    table, warning, last = render.coalesce_streams([*outputs, plot])
+    assert table["text"] == "table\n\n1  2  3\n"
+    assert warning["text"] == "a warning\n" and last is plot
+
+
 @each_page
 def test_code_fits_its_column(page):
     for line in "\n".join(code_cells(page)).splitlines():

@@ -22,6 +22,7 @@ CHANGES = {  # name -> what is pressed, and what then stands in the finding
         "“.” (position 5)",
     ),
     "leak": ([("choose", "word", "ArrowRight"), ("press", CAUSAL, "Space")], "now reads “hid”"),
+    "sampling": ([("write", "temperature", "2.5"), ("act", "draw")], "p cuts 4"),
 }
 HAVE_PANELS = {"heads": 6, "forward-pass": 6}  # of which one at a time is seen
 
@@ -111,6 +112,7 @@ def test_axe_finds_nothing(browser, tiny, theme):
         Interactive(page, "layernorm").choose("norm", "ArrowRight")
         Interactive(page, "softmax").write("fit-0", "")
         Interactive(page, "leak").press(CAUSAL, "Space")
+        Interactive(page, "sampling").write("temperature", 5)
         page.wait_for_timeout(700)
         assert violations(page) == []
 
@@ -170,6 +172,13 @@ def at_its_widest(element, name):
         for i in range(5):
             element.write(f"x-{i}", -9.999)
         yield
+    if name == "sampling":
+        element.write("n", 10000)
+        yield
+        element.write("temperature", 0)
+        for u in (0, 1, 0.123456):
+            element.write("u", u)
+            yield
     if name == "heads":
         for tab in element.find(TABS).all():
             tab.click()

@@ -13,6 +13,7 @@ BOXES = {  # name -> a box, what can be typed there, and what cannot
     "layernorm": ("beta", "-2.5", "-99"),
     "budget": ("L", "40", "0"),
     "activations": ("x", "2.5", "99"),
+    "sampling": ("k", "1", "9"),
 }
 
 

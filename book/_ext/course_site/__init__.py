@@ -4,7 +4,7 @@ import os
 
 from docutils import nodes
 
-from course_site import icons, inline_svg, live_kernel, mathjax, mistakes, places
+from course_site import icons, inline_svg, live_kernel, mathjax, mistakes, places, streams
 from course_site.interactives import directive as interactive
 
 
@@ -12,6 +12,7 @@ def setup(app):
     # Kernels inherit this. On examples so tiny a second thread only costs time.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     app.connect("config-inited", places.use_book_folder, priority=1)
+    app.connect("config-inited", streams.join_bursts)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
     app.connect("html-page-context", interactive.load_on_page)
     app.connect("build-finished", mathjax.copy_to_output)

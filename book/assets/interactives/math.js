@@ -70,6 +70,43 @@ const TransformerMaths = (() => {
   const silu = (x) => x * sigmoid(x);
   const relu = (x) => Math.max(x, 0);
 
+  /* One row of logits on its way to a draw, the likeliest first: the probabilities after the
+     temperature (0 takes the largest logit), the sum `before` each that is left of the k likeliest,
+     where p is compared with it, by what each is `cut`, and the probabilities after. 1 for p cuts
+     nothing, whatever the rounding of the sums. */
+  const sampler = (logits, { temperature, k, p }) => {
+    const order = best(logits);
+    const greedy = temperature === 0;
+    const tempered = greedy
+      ? order.map((_, rank) => Number(rank === 0))
+      : softmax(order.map((i) => logits[i]), temperature);
+    const left = sum(tempered.slice(0, k));
+    const before = tempered.map((_, rank) =>
+      greedy || rank >= k ? null : sum(tempered.slice(0, rank)) / left);
+    const cut = before.map((mass, rank) => {
+      if (greedy) return rank === 0 ? "" : "\u03c4";
+      if (mass === null) return "k";
+      return p < 1 && mass >= p ? "p" : "";
+    });
+    const kept = tempered.map((share, rank) => (cut[rank] ? 0 : share));
+    return { order, tempered, before, cut, after: kept.map((share) => share / sum(kept)) };
+  };
+
+  /* In which of the pieces, laid end to end from 0, u falls. */
+  const pieceOf = (shares, u) => {
+    let end = 0;
+    const at = shares.findIndex((share) => (end += share) >= u);
+    return at < 0 ? shares.findLastIndex((share) => share > 0) : at; // the sum may fall short of 1
+  };
+
+  /* The i-th number of a generator (mulberry32), from 0 up to 1, with six decimals. */
+  const uniform = (seed, i) => {
+    const a = (seed + i * 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * 1e6) / 1e6;
+  };
+
   /* All parameters of a GPT-2, by part; the number of heads does not matter. */
   const parameterCounts = ({ d, L, V, positions = 1024, tied = true }) => {
     const parts = {
@@ -85,6 +122,6 @@ const TransformerMaths = (() => {
 
   return {
     sum, mean, best, softmax, softmaxGradient, layerNorm, rmsNorm,
-    erf, sigmoid, gelu, geluTanh, silu, relu, parameterCounts,
+    erf, sigmoid, gelu, geluTanh, silu, relu, sampler, pieceOf, uniform, parameterCounts,
   };
 })();

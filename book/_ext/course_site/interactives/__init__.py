@@ -6,7 +6,10 @@ gives its first state as HTML (`parts.Drawing`); <name>.js holds its element.
 
 import importlib
 
-NAMES = ("softmax", "layernorm", "budget", "activations", "heads", "forward-pass", "leak")
+NAMES = (
+    *("softmax", "layernorm", "budget", "activations"),
+    *("heads", "forward-pass", "leak", "sampling"),
+)
 
 
 def find(name):
