@@ -3,6 +3,7 @@
 import os
 
 from docutils import nodes
+from nbclient import NotebookClient
 
 from course_site import icons, inline_svg, live_kernel, mathjax, mistakes, places, streams
 from course_site.interactives import directive as interactive
@@ -11,6 +12,8 @@ from course_site.interactives import directive as interactive
 def setup(app):
     # Kernels inherit this. On examples so tiny a second thread only costs time.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # Half a second a page goes by while a kernel is asked to end; it has nothing to save.
+    NotebookClient.shutdown_kernel.default_value = "immediate"
     app.connect("config-inited", places.use_book_folder, priority=1)
     app.connect("config-inited", streams.join_bursts)
     app.connect("html-page-context", live_kernel.drop_scripts, priority=900)
