@@ -36,8 +36,8 @@ def best(values):
     return sorted(range(len(values)), key=lambda i: (-round(values[i], 9), i))
 
 
-def percent(share):
-    return f"{fixed(100 * share, 0)}{NBSP}%"
+def percent(share, digits=0):
+    return f"{fixed(100 * share, digits)}{NBSP}%"
 
 
 def told(words, weights, t):

@@ -6,7 +6,7 @@ import torch
 
 from autograder import example
 from course_site.interactives import model_parts as parts
-from course_site.interactives.model_parts import NBSP, best, quoted
+from course_site.interactives.model_parts import NBSP, best, percent, quoted
 from course_site.interactives.parts import (
     Drawing,
     button,
@@ -59,8 +59,9 @@ def cuts(tempered):
     return before, left / left.sum()
 
 
-def percent(share):
-    return f"{fixed(100 * share, 1)}{NBSP}%"
+def standard_error(p):
+    """Of the share of a word with probability p in N draws."""
+    return (p * (1 - p) / N) ** 0.5
 
 
 def row(rank, word, model, tempered, before, after):
@@ -89,7 +90,7 @@ def draws(words, counts, after):
         "draws": ("count", counts),
         "share": ("share", [fixed(100 * times / N, 1) for times in counts]),
         "expected": ("expected", [fixed(100 * p, 1) for p in after]),
-        "standard error": ("error", [fixed(100 * (p * (1 - p) / N) ** 0.5, 1) for p in after]),
+        "standard error": ("error", [fixed(100 * standard_error(p), 1) for p in after]),
     }
     columns = [out(f"word-{rank}", word) for rank, word in enumerate(words)]
     lines = "".join(
@@ -137,13 +138,12 @@ def line(prefix, words, after, u, fallen):
 def told(words, tempered, after, u, fallen, counts):
     """What is to be seen; findCuts() and findDraws() of sampling.js say it of any state."""
     stay = sum(p > 0 for p in after)
-    error = (after[0] * (1 - after[0]) / N) ** 0.5
     return (
         f"{stay} of the {len(words)} words stay, with {fixed(sum(tempered[:stay]), 3)} of the "
         f"probability: p cuts {len(words) - stay}. u = {plain(u)} falls in the piece of "
         f"{quoted(words[fallen])}. {count(counts[0])} of {count(N)} draws are {quoted(words[0])}, "
-        f"{percent(counts[0] / N)}; {percent(after[0])} are expected, with a standard error of "
-        f"{percent(error)}."
+        f"{percent(counts[0] / N, 1)}; {percent(after[0], 1)} are expected, with a standard error of "
+        f"{percent(standard_error(after[0]), 1)}."
     )
 
 
